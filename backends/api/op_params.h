@@ -1,0 +1,91 @@
+#ifndef TENSORD_BACKENDS_API_OP_PARAMS_H_
+#define TENSORD_BACKENDS_API_OP_PARAMS_H_
+
+#include <cstdint>
+#include <variant>
+
+#include "absl/container/inlined_vector.h"
+#include "backends/api/dtype.h"
+#include "backends/api/shape.h"
+
+namespace tensord {
+
+// The typed parameters of one node: ONNX attributes, parsed and checked once,
+// when the graph is read. One struct per operator family.
+//
+// Attributes that later operator versions turned into inputs (Pad's pads,
+// Reshape's shape, ...) are inputs here too: the reader makes them constants.
+// Conventions: axes are normalised to [0, rank) where the rank is known by the
+// attribute alone, else kept as given; pads list the begins, then the ends.
+// Threading and ownership: plain values.
+
+struct NoParams {};
+
+enum class AutoPad : uint8_t { kNotSet, kSameUpper, kSameLower, kValid };
+
+// Conv, ConvTranspose. Empty vectors stand for the standard's defaults (stride
+// and dilation 1, pad 0, kernel shape as the weights say).
+struct ConvParams {
+  Dims kernel_shape;
+  Dims strides;
+  Dims dilations;
+  Dims pads;
+  int64_t group = 1;
+  AutoPad auto_pad = AutoPad::kNotSet;
+};
+
+// MaxPool, AveragePool. The global forms have NoParams.
+struct PoolParams {
+  Dims kernel_shape;
+  Dims strides;
+  Dims dilations;
+  Dims pads;
+  AutoPad auto_pad = AutoPad::kNotSet;
+  bool ceil_mode = false;
+  bool count_include_pad = false;  // AveragePool only
+};
+
+struct BatchNormalizationParams {
+  float epsilon = 1e-5f;
+};
+
+struct GemmParams {
+  float alpha = 1.0f;
+  float beta = 1.0f;
+  bool transpose_a = false;
+  bool transpose_b = false;
+};
+
+// Operators with one axis: Concat, Flatten, Softmax, Gather, ...; may be
+// negative, counting from the end.
+struct AxisParams {
+  int64_t axis = 0;
+};
+
+enum class PadMode : uint8_t { kConstant, kReflect, kEdge, kWrap };
+
+struct PadParams {
+  PadMode mode = PadMode::kConstant;
+};
+
+struct ReshapeParams {
+  // With true, a 0 in the shape is an extent of 0; else it copies the input's.
+  bool allow_zero = false;
+};
+
+struct TransposeParams {
+  Dims permutation;  // empty: reverse all dimensions
+};
+
+struct CastParams {
+  DType to = DType::kUndefined;
+};
+
+using OpParams =
+    std::variant<NoParams, ConvParams, PoolParams, BatchNormalizationParams,
+                 GemmParams, AxisParams, PadParams, ReshapeParams,
+                 TransposeParams, CastParams>;
+
+}  // namespace tensord
+
+#endif  // TENSORD_BACKENDS_API_OP_PARAMS_H_
