@@ -1,0 +1,72 @@
+#ifndef TENSORD_ENGINE_GRAPH_GRAPH_H_
+#define TENSORD_ENGINE_GRAPH_GRAPH_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "backends/api/dtype.h"
+#include "backends/api/op_kind.h"
+#include "backends/api/op_params.h"
+#include "engine/graph/dim.h"
+#include "engine/graph/host_tensor.h"
+
+namespace tensord {
+
+// Indices into Graph::values() and Graph::nodes().
+using ValueId = int32_t;
+using NodeId = int32_t;
+inline constexpr ValueId kNoValue = -1;
+inline constexpr NodeId kNoNode = -1;
+
+// What inference knows of a value.
+struct TensorType {
+  DType dtype = DType::kUndefined;
+  // Nothing when the rank is not known either.
+  std::optional<SymbolicShape> shape;
+};
+
+// An edge of the graph: made by one node, or an input, or a constant.
+struct Value {
+  std::string name;
+  NodeId producer = kNoNode;
+  // Of an input: what the client declared. Of others: undefined until inferred.
+  TensorType type;
+  HostTensor constant;  // present for an initializer
+  bool is_input = false;
+};
+
+struct Node {
+  std::string name;  // as sent, or "Conv_12" by kind and position
+  OpKind op;
+  OpParams params;
+  std::vector<ValueId> inputs;   // kNoValue for an absent optional input
+  std::vector<ValueId> outputs;  // kNoValue for one that nobody wants
+};
+
+// A client's graph with every name resolved, every attribute read and its nodes
+// in an order in which producers come first. Immutable once built: passes make
+// changed copies.
+//
+// Invariants: every id is in range; each value has at most one producer; no
+//   cycles; input, output and value names are unique.
+// Threading: immutable; shared by all compilations.
+// Ownership: owns its nodes and values; shares constant bytes.
+struct Graph {
+  std::string name;
+  std::vector<Node> nodes;
+  std::vector<Value> values;
+  std::vector<ValueId> inputs;   // without initializers
+  std::vector<ValueId> outputs;  // an input or a constant may be an output
+  SymbolTable symbols;           // of the inputs' declared dims
+
+  const Value& value(ValueId id) const { return values[id]; }
+  // Bytes of all constants, each counted once.
+  uint64_t constant_bytes() const;
+};
+
+}  // namespace tensord
+
+#endif  // TENSORD_ENGINE_GRAPH_GRAPH_H_

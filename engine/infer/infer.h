@@ -1,0 +1,48 @@
+#ifndef TENSORD_ENGINE_INFER_INFER_H_
+#define TENSORD_ENGINE_INFER_INFER_H_
+
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/graph/graph.h"
+#include "engine/graph/limits.h"
+
+namespace tensord {
+
+// The types of every value of a graph, and the values that are known before a
+// run: constants, and small integer tensors that follow from shapes alone.
+//
+// Threading: a plain value. Ownership: owns everything but shares constant
+// bytes.
+struct Inference {
+  std::vector<TensorType> types;      // by ValueId
+  std::vector<HostTensor> constants;  // by ValueId; absent where not known
+  SymbolTable symbols;
+};
+
+// What is known when a node is to be inferred again for a later segment:
+// extents that an earlier segment's run has told, by value and dimension.
+struct KnownExtents {
+  absl::flat_hash_map<ValueId, Shape> shapes;
+};
+
+// Types for the declared inputs, symbols and all. Nodes whose inputs have no
+// known rank stay without a shape. Run when a graph is submitted. Errors:
+// kInvalidArgument with the node's name and the numbers; kResourceExhausted
+//   for a tensor above max_elements.
+absl::StatusOr<Inference> InferGraph(const Graph& graph,
+                                     const GraphLimits& limits);
+
+// Types for concrete input shapes (in the order of graph.inputs), which must
+// fit the declared dims. All extents are known afterwards but those that only
+// data can tell; `known` gives the ones that a run has told already.
+absl::StatusOr<Inference> InferGraph(const Graph& graph,
+                                     absl::Span<const Shape> input_shapes,
+                                     const KnownExtents& known,
+                                     const GraphLimits& limits);
+
+}  // namespace tensord
+
+#endif  // TENSORD_ENGINE_INFER_INFER_H_
