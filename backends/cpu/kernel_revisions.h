@@ -7,8 +7,9 @@
 
 namespace tensord {
 
-// The revision (see backends/api/revisions.h) of one file in backends/cpu/kernels, named by its
-// path from the repository root; 0 for any other name. The definition is generated.
+// The revision (see backends/api/revisions.h) of one file in
+// backends/cpu/kernels, named by its path from the repository root; 0 for any
+// other name. The definition is generated.
 uint64_t CpuKernelRevision(absl::string_view kernel_source);
 
 }  // namespace tensord
