@@ -40,6 +40,8 @@ class Attributes {
   bool Has(absl::string_view name) const { return values_.contains(name); }
   const Attribute* Find(absl::string_view name) const;
   int size() const { return static_cast<int>(values_.size()); }
+  // Sorted.
+  std::vector<absl::string_view> Names() const;
 
   absl::StatusOr<int64_t> Int(absl::string_view name, int64_t absent) const;
   absl::StatusOr<float> Float(absl::string_view name, float absent) const;

@@ -74,6 +74,10 @@ class SymbolTable {
   // `upper_bound` is the most that it can be, or kUnbounded.
   Dim DataDependent(int64_t upper_bound);
 
+  // A new symbol that equals no other: an input's extent that the client left
+  // open without a name.
+  Dim Unnamed();
+
   // Exact where both are known, else the expression's symbol. Known operands
   // must not overflow: extents are at most kMaxElementCount, and results past
   // 2^62 are clamped there, where Shape::Create refuses them.
@@ -82,7 +86,8 @@ class SymbolTable {
   Dim FloorDivide(Dim a, Dim b);  // b known and at least 1, or a symbol
   Dim Subtract(Dim a, Dim b);     // known results below 0 stay, for the caller
 
-  // "batch", or "?3" for one without a name; the number for a known dim.
+  // "batch"; "(batch*2)" for an expression that is short; "?3" for what has no
+  // name; the number for a known dim. Clients' names are escaped.
   std::string ToString(Dim dim) const;
   std::string ToString(absl::Span<const Dim> shape) const;
 
@@ -92,12 +97,30 @@ class SymbolTable {
 
  private:
   struct SymbolInfo {
-    std::string name;
+    std::string text = {};  // for messages; empty when there is nothing to say
     int64_t upper_bound = kUnbounded;
     bool is_data_dependent = false;
+    char operation = 0;  // of an expression: + - * /
+    Dim left = {};       // its operands
+    Dim right = {};
   };
 
+  SymbolId NewSymbol(SymbolInfo info);
   Dim Expression(char operation, Dim a, Dim b, int64_t upper_bound);
+
+  // The factors of a product, numbers and symbols; false when they are too many
+  // to handle.
+  bool AppendFactors(Dim dim, std::vector<Dim>& factors) const;
+  // The product, in an order that depends on the factors alone.
+  Dim ProductOf(std::vector<Dim> factors);
+  // Takes the divisor's factors out of the dividend's; false when some is not
+  // there, and the lists are then of no use.
+  bool CancelFactors(std::vector<Dim>& dividend,
+                     std::vector<Dim>& divisor) const;
+
+  int64_t UpperBoundOf(Dim dim) const;
+  int64_t SumOfBounds(Dim a, Dim b) const;
+  int64_t ProductOfBounds(Dim a, Dim b) const;
 
   std::vector<SymbolInfo> symbols_;
   absl::flat_hash_map<std::string, SymbolId> by_name_;
