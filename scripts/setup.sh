@@ -1,0 +1,57 @@
+#!/bin/bash
+# Installs what tensord needs to be built and tested on Debian 12. Run it as often as you like: what
+# is there is left alone, and when nothing is missing it returns at once.
+#
+#   scripts/setup.sh           install what is missing
+#   scripts/setup.sh --check   only say what is missing; exit status 1 if anything is
+set -euo pipefail
+
+packages=(
+  # Compilers and build tools
+  g++ cmake ninja-build ccache mold pkg-config
+  # RPC. libgrpc++-dev does not bring the protobuf headers by itself.
+  libgrpc++-dev protobuf-compiler-grpc protobuf-compiler libprotobuf-dev libprotoc-dev
+  # Libraries of the daemon and of the command line tool
+  libabsl-dev prometheus-cpp-dev libcli11-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev
+  zlib1g-dev libssl-dev
+  # Tests: GoogleTest, Clang for fuzzing and for its thread-safety analysis, callgrind, promtool
+  libgtest-dev libgmock-dev clang-14 libclang-rt-14-dev lld valgrind prometheus curl
+  # Tests and scripts in Python (Debian's own /usr/bin/python3)
+  python3 python3-numpy python3-onnx python3-grpcio python3-protobuf
+  # ONNX's node models with their expected outputs
+  libonnx-testdata
+)
+
+is_installed() {
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+missing=()
+for package in "${packages[@]}"; do
+  is_installed "$package" || missing+=("$package")
+done
+
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "setup: all ${#packages[@]} packages are installed"
+  exit 0
+fi
+echo "setup: missing: ${missing[*]}"
+if [ "${1:-}" = --check ]; then
+  exit 1
+fi
+
+sudo=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "setup: installing needs root or sudo" >&2; exit 1; }
+  sudo=(sudo)
+fi
+echo "setup: installing ${#missing[@]} packages with apt-get"
+"${sudo[@]}" apt-get update -qq
+# The prometheus package is here for promtool: keep apt from starting its service.
+"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
+  apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+
+for package in "${missing[@]}"; do
+  is_installed "$package" || { echo "setup: $package is still missing" >&2; exit 1; }
+done
+echo "setup: done"

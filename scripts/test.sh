@@ -1,0 +1,151 @@
+#!/bin/bash
+# Sets up the machine, builds tensord and runs every test.
+#
+#   scripts/test.sh          what CI runs: all tests in the release build, the core under the address,
+#                            undefined behaviour and thread sanitizers, a minute of fuzzing
+#   scripts/test.sh --full   everything under the address sanitizer too, the thread sanitizer's tests
+#                            ten times over, ten minutes of fuzzing
+#
+# TENSORD_JOBS sets the number of parallel jobs (default: one per core). If the folder ../shared
+# is there (models and conformance data), its tests run as well: TENSORD_SHARED_DIR names it.
+# The exit status is 0 only if every step and every test passed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+full=no
+case "${1:-}" in
+  "") ;;
+  --full) full=yes ;;
+  *) sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
+
+jobs=${TENSORD_JOBS:-$(nproc)}
+if [ -z "${TENSORD_SHARED_DIR:-}" ] && [ -d ../shared ]; then
+  TENSORD_SHARED_DIR=$(cd ../shared && pwd)
+fi
+if [ -n "${TENSORD_SHARED_DIR:-}" ]; then
+  export TENSORD_SHARED_DIR
+fi
+
+passed=0
+failed=0
+skipped=0
+failures=()
+
+# step TITLE COMMAND...: a heading, the command, and how long it took.
+step() {
+  local title=$1 start=$SECONDS status=0
+  shift
+  printf '\n== %s\n' "$title"
+  "$@" || status=$?
+  if [ $status -eq 0 ]; then
+    printf -- '-- %s: ok, %d s\n' "$title" $((SECONDS - start))
+  else
+    printf -- '-- %s: FAILED (status %d), %d s\n' "$title" $status $((SECONDS - start))
+    failures+=("$title")
+  fi
+  return $status
+}
+
+# build PRESET [TARGET...]
+build() {
+  local preset=$1 log
+  shift
+  log=build/$preset-configure.log
+  mkdir -p build
+  if ! cmake --preset "$preset" >"$log" 2>&1; then
+    cat "$log"
+    return 1
+  fi
+  grep -E '^-- (CUDA|VULKAN):' "$log"
+  cmake --build --preset "$preset" -j "$jobs" ${1:+--target "$@"}
+}
+
+# GoogleTest reports in a file for each program, other tests count as one each.
+#
+# run_tests PRESET [ctest argument...]
+run_tests() {
+  local preset=$1 results=build/$1/test-results status=0 counts
+  shift
+  rm -rf "$results"
+  mkdir -p "$results"
+  GTEST_OUTPUT="xml:$PWD/$results/" ctest --preset "$preset" -j "$jobs" --no-tests=error \
+    --output-junit "$PWD/$results/ctest.junit" "$@" || status=$?
+  if ! counts=$(/usr/bin/python3 scripts/count_tests.py "$results"); then
+    echo "the results of $preset cannot be counted" >&2
+    return 1
+  fi
+  read -r -a counts <<<"$counts"
+  passed=$((passed + counts[0]))
+  failed=$((failed + counts[1]))
+  skipped=$((skipped + counts[2]))
+  return $status
+}
+
+# fuzz SECONDS: every fuzzer in turn, sharing the time. What it finds grows a copy of the corpus in
+# the build folder; the committed seeds are read only.
+fuzz() {
+  local fuzzers=(build/fuzz/bin/*_fuzzer) fuzzer name corpora log status=0
+  local each=$(($1 / ${#fuzzers[@]}))
+  for fuzzer in "${fuzzers[@]}"; do
+    name=$(basename "$fuzzer")
+    log=build/fuzz/$name.log
+    corpora=("build/fuzz/corpus/$name")
+    mkdir -p "${corpora[0]}"
+    if [ -d "tests/fuzz/corpus/$name" ]; then
+      corpora+=("tests/fuzz/corpus/$name")
+    fi
+    if "$fuzzer" -max_total_time="$each" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+        -artifact_prefix="build/fuzz/$name-" "${corpora[@]}" >"$log" 2>&1; then
+      echo "$name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $each s"
+      passed=$((passed + 1))
+    else
+      tail -40 "$log"
+      failed=$((failed + 1))
+      status=1
+    fi
+  done
+  return $status
+}
+
+finish() {
+  printf '\n'
+  if [ ${#failures[@]} -ne 0 ]; then
+    printf 'failed step: %s\n' "${failures[@]}"
+  fi
+  if [ $skipped -ne 0 ]; then
+    echo "$skipped tests were skipped, each with its reason in the output of its program"
+  fi
+  printf 'in %d min %d s\n' $((SECONDS / 60)) $((SECONDS % 60))
+  echo "$passed tests passed, $failed failed"
+  [ ${#failures[@]} -eq 0 ] && [ "$failed" -eq 0 ]
+  exit
+}
+
+step "Set up" scripts/setup.sh || finish
+
+step "Build (release)" build release || finish
+step "Test (release)" run_tests release
+
+# Under the sanitizers only what needs no gRPC is built, since the rest takes minutes and Debian's
+# gRPC is not instrumented; "onnx" reads files that strangers send, so it goes along.
+if [ $full = yes ]; then
+  step "Build (asan)" build asan && step "Test (asan)" run_tests asan -LE scripts
+else
+  sanitized=(tests_core)
+  grep -rqs 'LABEL onnx' tests --include=CMakeLists.txt && sanitized+=(tests_onnx)
+  step "Build (asan, core)" build asan "${sanitized[@]}" &&
+    step "Test (asan, core)" run_tests asan -L '^(core|onnx)$'
+fi
+repeat=()
+[ $full = yes ] && repeat=(--repeat until-fail:10)
+step "Build (tsan, core)" build tsan tests_core &&
+  step "Test (tsan, core)" run_tests tsan -L '^core$' "${repeat[@]}"
+
+if grep -rqs '^ *tensord_fuzzer(' tests --include=CMakeLists.txt; then
+  fuzz_seconds=60
+  [ $full = yes ] && fuzz_seconds=600
+  step "Build (fuzz)" build fuzz fuzzers && step "Fuzz" fuzz $fuzz_seconds
+fi
+
+finish
