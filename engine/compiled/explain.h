@@ -1,0 +1,54 @@
+#ifndef TENSORD_ENGINE_COMPILED_EXPLAIN_H_
+#define TENSORD_ENGINE_COMPILED_EXPLAIN_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backends/api/device_id.h"
+#include "engine/compiled/compiled_graph.h"
+
+namespace tensord {
+
+// A compiled graph for people to read. A plain value.
+struct ExplainedNode {
+  std::string name;
+  std::string op;
+  std::string kernel;  // empty for a view, which launches nothing
+  std::string kernel_source;
+  uint64_t revision_hash = 0;
+  DType dtype = DType::kUndefined;  // of output 0
+  std::string output_shape;
+  DeviceId device;
+  double estimated_ns = 0;
+  int segment_index = 0;
+  bool output_is_in_arena = false;
+  uint64_t arena_offset = 0;
+  uint64_t output_bytes = 0;
+  uint64_t workspace_bytes = 0;
+  std::vector<std::string> fused_from;
+  std::vector<NoBackendForOp::Declined> declined;
+};
+
+struct ExplainedPass {
+  std::string name;
+  std::string effect;  // "folded 3 nodes into 4,096 bytes"
+};
+
+struct Explanation {
+  DeviceId device;
+  std::vector<ExplainedNode> nodes;  // in order of launch
+  std::vector<ExplainedPass> passes;
+  uint64_t arena_bytes = 0;
+  uint64_t arena_lower_bound_bytes = 0;
+  uint64_t peak_bytes = 0;
+  uint64_t weight_bytes = 0;
+  int segment_count = 1;
+};
+
+// Later segments appear as they would be for the upper bounds.
+Explanation Explain(const CompiledGraph& graph);
+
+}  // namespace tensord
+
+#endif  // TENSORD_ENGINE_COMPILED_EXPLAIN_H_

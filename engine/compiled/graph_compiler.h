@@ -1,0 +1,70 @@
+#ifndef TENSORD_ENGINE_COMPILED_GRAPH_COMPILER_H_
+#define TENSORD_ENGINE_COMPILED_GRAPH_COMPILER_H_
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "backends/api/backend.h"
+#include "engine/compiled/compiled_graph.h"
+#include "engine/compiled/kernel_binding_table.h"
+#include "engine/compiled/preparation.h"
+#include "engine/graph/graph.h"
+#include "engine/graph/limits.h"
+#include "engine/infer/host_evaluator.h"
+#include "engine/memory/weight_store.h"
+#include "engine/profile/op_profile.h"
+
+namespace tensord {
+
+// What a client may choose of a compilation.
+// Threading and ownership: a plain value.
+struct CompileOptions {
+  bool deterministic = false;
+  std::set<std::string> disabled_passes;  // names as ExplainGraph shows them
+
+  friend bool operator==(const CompileOptions&,
+                         const CompileOptions&) = default;
+};
+
+// What compilation needs of the process. Borrows everything; it all outlives
+// the compiled graphs.
+struct CompilerEnvironment {
+  const KernelBindingTable* table = nullptr;
+  op_profile::OpProfile* profile = nullptr;  // null: kernels are not accounted
+  const HostEvaluator* evaluator = nullptr;  // null: nothing is folded
+  GraphLimits limits;
+  uint64_t max_peak_bytes = uint64_t{8} << 30;
+};
+
+// Whether every node of a graph has a kernel on a backend, as far as dtypes
+// tell: the check at submission, before any shape is known. Errors:
+// kUnimplemented with NoBackendForOp, the first node's.
+absl::Status CheckBindings(const Graph& graph, const Inference& inference,
+                           BackendId backend, const KernelBindingTable& table);
+
+// A graph compiled for one set of input shapes on one device: inference,
+// passes, kernels, memory plan and weights are done; what is left is each
+// node's `prepare`, which Prepare() does or a pipelined first run overlaps.
+//
+// Threading: PlanGraph and PrepareNodes may run on any thread, for many graphs
+// at
+//   once. `lane` uploads weights; nobody else uses it meanwhile.
+// Errors: as inference's and CompileNode's; kResourceExhausted above
+//   max_peak_bytes, with what was asked.
+absl::StatusOr<std::shared_ptr<CompiledGraph>> PlanGraph(
+    std::shared_ptr<const Graph> graph, absl::Span<const Shape> input_shapes,
+    const CompileOptions& options, Device& device, WeightStore& weights,
+    Lane& lane, const CompilerEnvironment& environment);
+
+// Prepares every node of the first segment in order and publishes each to the
+// channel. Fails the channel, and returns that status, at the first that fails.
+absl::Status PrepareNodes(CompiledGraph& graph, Device& device,
+                          PreparationChannel& channel);
+
+}  // namespace tensord
+
+#endif  // TENSORD_ENGINE_COMPILED_GRAPH_COMPILER_H_

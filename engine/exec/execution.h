@@ -1,0 +1,76 @@
+#ifndef TENSORD_ENGINE_EXEC_EXECUTION_H_
+#define TENSORD_ENGINE_EXEC_EXECUTION_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "backends/api/device_id.h"
+#include "backends/api/dtype.h"
+#include "backends/api/shape.h"
+#include "engine/memory/buffer_pool.h"
+#include "engine/profile/op_profile.h"
+
+namespace tensord {
+
+struct CompiledGraph;
+class LoadedGraph;
+class PreparationChannel;
+
+// The stages of one run, in order; times are accounted under these names.
+using op_profile::Phase;
+
+// A tensor by value: dense, row-major, little-endian, in pooled memory.
+// Ownership: owns its bytes; moved, never copied.
+struct HostValue {
+  DType dtype = DType::kUndefined;
+  Shape shape;
+  PooledBuffer bytes;
+};
+
+// One run of a graph: what goes in, and, once it is done, what came out. An
+// object may be used again for another run: its vectors keep their capacity, so
+// that a steady state allocates nothing.
+//
+// Threading: filled by one thread, given to Engine::Start, and untouched by the
+//   caller until `on_done`.
+// Ownership: the caller's, alive until on_done; shares the graph.
+struct Execution {
+  // In.
+  std::shared_ptr<const LoadedGraph> graph;
+  absl::InlinedVector<HostValue, 4> inputs;  // in the graph's order
+  absl::Time deadline = absl::InfiniteFuture();
+  std::optional<DeviceId> device;  // only this one
+  int trace_capacity = 0;          // launches to trace; 0: no trace
+
+  // Called once, with the result in place, on a lane's thread or inside Start.
+  // Must not block. A plain function keeps a run free of allocations.
+  void (*on_done)(Execution& execution) = nullptr;
+  void* user = nullptr;  // for on_done
+
+  // Set from any thread to stop the run between segments or while it is queued.
+  std::atomic<bool> is_cancelled{false};
+
+  // Out.
+  absl::Status status;
+  absl::InlinedVector<HostValue, 4> outputs;  // in the graph's order
+  DeviceId ran_on;
+  std::array<int64_t, op_profile::kPhaseCount> phase_ns{};
+  std::unique_ptr<op_profile::TraceBuffer> trace;
+
+  // The engine's own, while the run is under way.
+  std::shared_ptr<const CompiledGraph> compiled;
+  std::shared_ptr<PreparationChannel> preparation;  // of a pipelined first run
+  int64_t enqueued_ns = 0;
+  uint64_t admitted_bytes = 0;
+};
+
+}  // namespace tensord
+
+#endif  // TENSORD_ENGINE_EXEC_EXECUTION_H_

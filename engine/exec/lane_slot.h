@@ -1,0 +1,52 @@
+#ifndef TENSORD_ENGINE_EXEC_LANE_SLOT_H_
+#define TENSORD_ENGINE_EXEC_LANE_SLOT_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/api/backend.h"
+#include "engine/profile/op_profile.h"
+
+namespace tensord {
+
+// A lane of a device with what runs on it need: its arena, its extent cells,
+// its share of op_profile. Memory only grows, to the largest graph that ran
+// here, so that a steady state allocates nothing.
+//
+// Threading: whoever leases it (DevicePool), one thread at a time.
+// Ownership: owns all of it; the device outlives it.
+class LaneSlot {
+ public:
+  static absl::StatusOr<std::unique_ptr<LaneSlot>> Create(
+      Device& device, op_profile::OpProfile* profile, WorkerPool* workers);
+
+  // Makes room for a graph's temporaries. kResourceExhausted when the device
+  // has none; what was there stays.
+  absl::Status Reserve(uint64_t arena_bytes, int32_t extent_cell_count);
+
+  Device& device() { return device_; }
+  Lane& lane() { return *lane_; }
+  WorkerPool* workers() { return workers_; }
+  op_profile::Shard* shard() { return shard_.get(); }
+  const Storage* arena() const { return arena_.get(); }
+  const Storage* extent_cells() const { return extent_cells_.get(); }
+
+ private:
+  LaneSlot(Device& device, std::unique_ptr<Lane> lane,
+           std::unique_ptr<op_profile::Shard> shard, WorkerPool* workers);
+
+  Device& device_;
+  WorkerPool* const workers_;
+  const std::unique_ptr<op_profile::Shard> shard_;
+  std::unique_ptr<const Storage> arena_;
+  std::unique_ptr<const Storage> extent_cells_;
+  // Last, so that it goes first: it waits for work that uses the memory above.
+  const std::unique_ptr<Lane> lane_;
+};
+
+}  // namespace tensord
+
+#endif  // TENSORD_ENGINE_EXEC_LANE_SLOT_H_

@@ -1,0 +1,59 @@
+#ifndef TENSORD_ENGINE_MEMORY_WEIGHT_STORE_H_
+#define TENSORD_ENGINE_MEMORY_WEIGHT_STORE_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "backends/api/backend.h"
+#include "engine/graph/host_tensor.h"
+
+namespace tensord {
+
+// A constant that is resident on one device.
+// Threading: immutable. Ownership: shared by every compiled graph with the same
+// bytes; the storage goes with the last of them.
+struct Weight {
+  std::unique_ptr<const Storage> storage;
+  uint64_t size_bytes = 0;
+};
+
+// Constants of one device, each resident once whatever number of graphs has the
+// same bytes. On a device that imports host memory the graph's own bytes are
+// used in place.
+//
+// Threading: every method may be called from any thread.
+// Ownership: holds weights weakly; borrows the device, which outlives it.
+class WeightStore {
+ public:
+  explicit WeightStore(Device& device) : device_(device) {}
+
+  // The weight with these bytes, uploaded if nobody has it yet. `lane` carries
+  // the upload and may be one that nobody else uses meanwhile; the bytes are
+  // there when the call returns. Equal bytes are found by their SHA-256.
+  // Errors: kResourceExhausted when the device is full.
+  absl::StatusOr<std::shared_ptr<const Weight>> Get(const HostTensor& tensor,
+                                                    Lane& lane);
+
+  // Bytes of all weights that are alive.
+  uint64_t resident_bytes() const;
+
+ private:
+  using Digest = std::array<uint8_t, 32>;
+
+  absl::StatusOr<std::shared_ptr<const Weight>> Upload(const HostTensor& tensor,
+                                                       Lane& lane) const;
+
+  Device& device_;
+  mutable absl::Mutex mu_;
+  absl::flat_hash_map<Digest, std::weak_ptr<const Weight>> weights_
+      ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace tensord
+
+#endif  // TENSORD_ENGINE_MEMORY_WEIGHT_STORE_H_
