@@ -25,8 +25,13 @@ add_compile_options(-Wall -Wextra -fno-omit-frame-pointer)
 if(TENSORD_WERROR)
   add_compile_options(-Werror)
 endif()
+# A designated initializer leaves out what keeps its default.
+add_compile_options(-Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   add_compile_options(-Wthread-safety)
+else()
+  # GCC 12 reports the inline storage of every absl::InlinedVector that is moved when it is empty.
+  add_compile_options(-Wno-maybe-uninitialized)
 endif()
 
 if(TENSORD_SANITIZE)
@@ -36,9 +41,6 @@ if(TENSORD_SANITIZE)
     # The type information of Debian's gRPC and protobuf classes is hidden, so vptr checks cannot link.
     add_compile_options(-fno-sanitize=vptr)
     add_link_options(-fno-sanitize=vptr)
-  else()
-    # GCC 12 loses track of initialisation under instrumentation and warns of what is not so.
-    add_compile_options(-Wno-maybe-uninitialized)
   endif()
 endif()
 if(TENSORD_FUZZ)
