@@ -17,7 +17,7 @@ struct GraphLimits {
   int64_t max_elements = int64_t{1} << 31;  // of one tensor
   int64_t max_constant_bytes = int64_t{4} << 30;  // of one graph
   int64_t max_folded_bytes = int64_t{64} << 20;  // that folding adds to a graph
-  int64_t max_name_bytes = 1024;
+  int64_t max_name_bytes = 512;
 };
 
 }  // namespace tensord
