@@ -31,7 +31,7 @@ struct CompiledNode {
   OpKind op = OpKind::kIdentity;
   DTypeList dtypes;  // inputs in order, then outputs
   int input_count = 0;
-  BackendId backend = BackendId::kCpu;
+  BackendId backend{};
   absl::Status (*kernel)(const KernelCall&) = nullptr;
   KernelCaps caps;
   OpParams params;

@@ -16,7 +16,7 @@ namespace tensord {
 
 // A kernel of one backend, bound to its operator.
 struct KernelBinding {
-  BackendId backend = BackendId::kCpu;
+  BackendId backend{};
   const KernelEntry* entry = nullptr;
   uint64_t revision_hash = 0;  // 0: not tracked
 };

@@ -46,7 +46,7 @@ struct NoBackendForOp {
 
   std::string op;    // as the client wrote it
   std::string node;  // empty until a caller that knows it puts it in
-  BackendId backend = BackendId::kCpu;
+  BackendId backend{};
   DTypeList dtypes;
   int input_count = 0;
   std::vector<BackendId> available_backends;

@@ -42,7 +42,7 @@ struct OpRow {
 
 struct KernelRow {
   OpLabel op;
-  BackendId backend = BackendId::kCpu;
+  BackendId backend{};
   std::string kernel;
   DType dtype = DType::kUndefined;  // of the first output
   uint64_t launches = 0;
@@ -50,7 +50,7 @@ struct KernelRow {
 
 struct DurationRow {
   OpLabel op;
-  BackendId backend = BackendId::kCpu;
+  BackendId backend{};
   DurationHistogram host;    // time on the launching thread, its own
   DurationHistogram device;  // from DeviceTimestamps
 };

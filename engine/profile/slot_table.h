@@ -18,7 +18,7 @@ namespace tensord::op_profile {
 // What a slot stands for.
 struct SlotIdentity {
   OpLabel op = OpKind::kIdentity;
-  BackendId backend = BackendId::kCpu;
+  BackendId backend{};
   std::string kernel;  // empty: nobody's slot
   DType dtype = DType::kUndefined;
 };
