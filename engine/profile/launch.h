@@ -90,12 +90,12 @@ class LaunchTimer {
 
 namespace internal {
 
-// Out of line, so that a launch that is not accounted saves no registers for
-// the sake of this.
+// Out of line, and `launch` by value: a launch that is not accounted then saves
+// no registers and stores no closure for the sake of this.
 template <typename Launch>
 ABSL_ATTRIBUTE_NOINLINE auto CountLaunchWhenOn(Shard& shard,
                                                const LaunchSite& site,
-                                               Launch&& launch) {
+                                               Launch launch) {
   LaunchTimer timer(shard, site);
   auto result = launch();
   timer.Stop(result.ok());
@@ -105,7 +105,7 @@ ABSL_ATTRIBUTE_NOINLINE auto CountLaunchWhenOn(Shard& shard,
 template <typename Replay>
 ABSL_ATTRIBUTE_NOINLINE auto CountReplayWhenOn(Shard& shard,
                                                ProgramCounter& program,
-                                               Replay&& replay) {
+                                               Replay replay) {
   LaunchTimer timer(shard, program.site());
   auto result = replay();
   timer.Stop(result.ok());
@@ -118,11 +118,10 @@ ABSL_ATTRIBUTE_NOINLINE auto CountReplayWhenOn(Shard& shard,
 // Runs `launch` (which returns an absl::Status or StatusOr) and accounts it to
 // `site`. A null shard counts nothing.
 template <typename Existence = CompiledIn, typename Launch>
-inline auto CountLaunch(Shard* shard, const LaunchSite& site, Launch&& launch) {
+inline auto CountLaunch(Shard* shard, const LaunchSite& site, Launch launch) {
   if constexpr (Existence::kExists) {
     if (ABSL_PREDICT_FALSE(!IsOff(shard))) {
-      return internal::CountLaunchWhenOn(*shard, site,
-                                         std::forward<Launch>(launch));
+      return internal::CountLaunchWhenOn(*shard, site, std::move(launch));
     }
   }
   return launch();
@@ -131,12 +130,10 @@ inline auto CountLaunch(Shard* shard, const LaunchSite& site, Launch&& launch) {
 // The same for the replay of a recorded program. Its kernels are counted when
 // it succeeded; the host time is the replay's own ("program_replay").
 template <typename Existence = CompiledIn, typename Replay>
-inline auto CountReplay(Shard* shard, ProgramCounter& program,
-                        Replay&& replay) {
+inline auto CountReplay(Shard* shard, ProgramCounter& program, Replay replay) {
   if constexpr (Existence::kExists) {
     if (ABSL_PREDICT_FALSE(!IsOff(shard))) {
-      return internal::CountReplayWhenOn(*shard, program,
-                                         std::forward<Replay>(replay));
+      return internal::CountReplayWhenOn(*shard, program, std::move(replay));
     }
   }
   return replay();
