@@ -32,14 +32,17 @@ struct TensorType {
 struct Value {
   std::string name;
   NodeId producer = kNoNode;
-  // Of an input: what the client declared. Of others: undefined until inferred.
+  // Of an input: what the client declared. Of a constant: what it is. Of a
+  // node's output that the graph returns: what the client claims, which
+  // inference checks. Of others: undefined.
   TensorType type;
   HostTensor constant;  // present for an initializer
   bool is_input = false;
 };
 
 struct Node {
-  std::string name;  // as sent, or "Conv_12" by kind and position
+  // As sent, or "Conv_12" by kind and the node's position among those sent.
+  std::string name;
   OpKind op;
   OpParams params;
   std::vector<ValueId> inputs;   // kNoValue for an absent optional input
@@ -60,7 +63,7 @@ struct Graph {
   std::vector<Value> values;
   std::vector<ValueId> inputs;   // without initializers
   std::vector<ValueId> outputs;  // an input or a constant may be an output
-  SymbolTable symbols;           // of the inputs' declared dims
+  SymbolTable symbols;           // of the declared dims
 
   const Value& value(ValueId id) const { return values[id]; }
   // Bytes of all constants, each counted once.

@@ -1,5 +1,6 @@
 #include "engine/graph/host_tensor.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -63,6 +64,14 @@ HostTensor HostTensor::Int64s(absl::Span<const int64_t> values) {
                               values.size() * sizeof(int64_t));
                 }
               });
+}
+
+HostTensor HostTensor::Reshaped(Shape shape) const {
+  // A larger shape would read past the end, whoever is wrong.
+  if (shape.element_count() != shape_.element_count()) std::abort();
+  HostTensor reshaped = *this;
+  reshaped.shape_ = std::move(shape);
+  return reshaped;
 }
 
 }  // namespace tensord

@@ -36,6 +36,9 @@ class HostTensor {
   // A small int64 vector, such as a shape.
   static HostTensor Int64s(absl::Span<const int64_t> values);
 
+  // The same bytes under another shape of as many elements.
+  HostTensor Reshaped(Shape shape) const;
+
   bool is_present() const { return dtype_ != DType::kUndefined; }
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }

@@ -11,6 +11,7 @@ namespace tensord {
 struct GraphLimits {
   int64_t max_nodes = 100'000;
   int64_t max_values = 400'000;
+  int64_t max_operands = 1'600'000;         // inputs of all nodes
   int64_t max_attributes = 64;              // of one node
   int64_t max_nesting_depth = 16;           // graphs in attributes of graphs
   int64_t max_rank = 16;                    // at most kMaxRank

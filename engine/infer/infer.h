@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/limits.h"
+#include "engine/infer/host_evaluator.h"
 
 namespace tensord {
 
@@ -29,11 +30,14 @@ struct KnownExtents {
 };
 
 // Types for the declared inputs, symbols and all. Nodes whose inputs have no
-// known rank stay without a shape. Run when a graph is submitted. Errors:
-// kInvalidArgument with the node's name and the numbers; kResourceExhausted
-//   for a tensor above max_elements.
+// known rank stay without a shape. Run when a graph is submitted. Without an
+// evaluator only shapes and views of known values are known before the run.
+// Errors: kInvalidArgument with the node's name and the numbers, also for an
+//   output that is not what the client claims; kResourceExhausted for a tensor
+//   above max_elements.
 absl::StatusOr<Inference> InferGraph(const Graph& graph,
-                                     const GraphLimits& limits);
+                                     const GraphLimits& limits,
+                                     HostEvaluator* evaluator = nullptr);
 
 // Types for concrete input shapes (in the order of graph.inputs), which must
 // fit the declared dims. All extents are known afterwards but those that only
@@ -41,7 +45,13 @@ absl::StatusOr<Inference> InferGraph(const Graph& graph,
 absl::StatusOr<Inference> InferGraph(const Graph& graph,
                                      absl::Span<const Shape> input_shapes,
                                      const KnownExtents& known,
-                                     const GraphLimits& limits);
+                                     const GraphLimits& limits,
+                                     HostEvaluator* evaluator = nullptr);
+
+// Inference computes a value ahead of the run only when neither it nor any
+// input has more elements than this: enough for every shape, axis list and pad
+// list of kMaxRank dimensions.
+inline constexpr int64_t kMaxInferredElements = 64;
 
 }  // namespace tensord
 

@@ -1,0 +1,428 @@
+#include "engine/graph/graph_builder.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "engine/graph/check_definition.h"
+#include "engine/graph/constant_node.h"
+#include "engine/graph/escape.h"
+#include "engine/graph/node_error.h"
+#include "engine/graph/status_macros.h"
+#include "engine/graph/topological_order.h"
+#include "engine/graph/value_claim.h"
+#include "engine/ops/node_reader.h"
+#include "engine/ops/op_def.h"
+#include "engine/ops/op_table.h"
+
+namespace tensord {
+namespace {
+
+// A node of the definition on its way into the graph.
+struct PendingNode {
+  NodeDef* def;
+  std::string name;
+  OpKind op;
+  std::vector<ValueId> outputs;
+};
+
+bool IsDefaultDomain(absl::string_view domain) {
+  return domain.empty() || domain == "ai.onnx";
+}
+
+void TrimTrailingAbsent(std::vector<std::string>& names) {
+  while (!names.empty() && names.back().empty()) names.pop_back();
+}
+
+class GraphBuilder {
+ public:
+  GraphBuilder(GraphDef definition, const GraphLimits& limits)
+      : definition_(std::move(definition)), limits_(limits) {}
+
+  absl::StatusOr<Graph> Build() {
+    TENSORD_RETURN_IF_ERROR(CheckDefinition(definition_, limits_));
+    TENSORD_RETURN_IF_ERROR(CheckOpset());
+    graph_.name = std::move(definition_.name);
+    TENSORD_RETURN_IF_ERROR(NameNodes());
+    TENSORD_RETURN_IF_ERROR(AddInitializers());
+    TENSORD_RETURN_IF_ERROR(AddInputs());
+    TENSORD_RETURN_IF_ERROR(AddNodeOutputs());
+    TENSORD_RETURN_IF_ERROR(AddNodes());
+    TENSORD_RETURN_IF_ERROR(AddOutputs());
+    const uint64_t constant_bytes = graph_.constant_bytes();
+    if (constant_bytes > static_cast<uint64_t>(limits_.max_constant_bytes)) {
+      return LimitExceeded("graph", static_cast<int64_t>(constant_bytes),
+                           "bytes of constants", "max_constant_bytes",
+                           limits_.max_constant_bytes);
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  absl::Status CheckOpset() const {
+    const int64_t opset = definition_.opset;
+    if (opset <= 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "operator set version ", opset, "; a graph must name one from 1 on"));
+    }
+    if (opset < kMinOpset || opset > kMaxOpset) {
+      return absl::UnimplementedError(absl::StrCat(
+          "operator set version ", opset, " is outside those supported, ",
+          kMinOpset, " to ", kMaxOpset));
+    }
+    return absl::OkStatus();
+  }
+
+  // Every node has a name from here on, unique in the graph.
+  absl::Status NameNodes() {
+    absl::flat_hash_set<std::string> names;
+    for (const NodeDef& node : definition_.nodes) {
+      if (!node.name.empty() && !names.insert(node.name).second) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("two nodes are named ", Quoted(node.name)));
+      }
+    }
+    for (size_t i = 0; i < definition_.nodes.size(); ++i) {
+      NodeDef& node = definition_.nodes[i];
+      if (!node.name.empty()) continue;
+      const std::string name = absl::StrCat(node.op_type, "_", i);
+      node.name = name;
+      for (int copy = 2; !names.insert(node.name).second; ++copy) {
+        node.name = absl::StrCat(name, "_", copy);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The one way in for values. `what` says what defines it.
+  absl::StatusOr<ValueId> Define(absl::string_view name, absl::string_view what,
+                                 Value value) {
+    const auto id = static_cast<ValueId>(graph_.values.size());
+    if (!by_name_.try_emplace(std::string(name), id).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("value ", Quoted(name),
+                       " is defined twice; the second time as ", what));
+    }
+    value.name = std::string(name);
+    graph_.values.push_back(std::move(value));
+    return id;
+  }
+
+  absl::StatusOr<ValueId> DefineConstant(absl::string_view name,
+                                         absl::string_view what,
+                                         HostTensor tensor) {
+    if (!tensor.is_present() || BitWidth(tensor.dtype()) == 0) {
+      return absl::UnimplementedError(
+          absl::StrCat(what, " has dtype ", DTypeName(tensor.dtype()),
+                       "; constants of it are not supported"));
+    }
+    Value value;
+    value.type = {tensor.dtype(), ToSymbolic(tensor.shape())};
+    TENSORD_RETURN_IF_ERROR(CheckTensorSize(what, *value.type.shape, limits_));
+    value.constant = std::move(tensor);
+    return Define(name, what, std::move(value));
+  }
+
+  absl::Status AddInitializers() {
+    for (InitializerDef& initializer : definition_.initializers) {
+      TENSORD_RETURN_IF_ERROR(
+          DefineConstant(initializer.name,
+                         absl::StrCat("initializer ", Quoted(initializer.name)),
+                         std::move(initializer.tensor))
+              .status());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<SymbolicShape> ReadDims(absl::string_view what,
+                                         const std::vector<DimDef>& dims) {
+    SymbolicShape shape;
+    for (const DimDef& dim : dims) {
+      if (const auto* extent = std::get_if<int64_t>(&dim)) {
+        shape.push_back(Dim::Known(*extent));
+      } else if (const auto* symbol = std::get_if<std::string>(&dim);
+                 symbol != nullptr && !symbol->empty()) {
+        shape.push_back(graph_.symbols.Named(*symbol));
+      } else {
+        shape.push_back(graph_.symbols.Unnamed());
+      }
+    }
+    TENSORD_RETURN_IF_ERROR(CheckTensorSize(what, shape, limits_));
+    return shape;
+  }
+
+  absl::StatusOr<TensorType> ReadType(absl::string_view what,
+                                      const ValueDef& def) {
+    TensorType type;
+    type.dtype = def.dtype;
+    if (def.dims.has_value()) {
+      TENSORD_ASSIGN_OR_RETURN(type.shape, ReadDims(what, *def.dims));
+    }
+    return type;
+  }
+
+  absl::Status AddInputs() {
+    absl::flat_hash_set<absl::string_view> declared;
+    for (const ValueDef& input : definition_.inputs) {
+      const std::string what = absl::StrCat("input ", Quoted(input.name));
+      if (!declared.insert(input.name).second) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(what, " is declared twice"));
+      }
+      TENSORD_ASSIGN_OR_RETURN(TensorType type, ReadType(what, input));
+      // Before IR version 4 every initializer was an input as well. Since then
+      // it is the input's default, which nothing here overrides.
+      if (const auto it = by_name_.find(input.name); it != by_name_.end()) {
+        TENSORD_RETURN_IF_ERROR(CheckClaim(
+            what, type, graph_.values[it->second].type, graph_.symbols));
+        continue;
+      }
+      if (type.dtype == DType::kUndefined) {
+        return absl::InvalidArgumentError(absl::StrCat(what, " has no dtype"));
+      }
+      if (BitWidth(type.dtype) == 0) {
+        return absl::UnimplementedError(
+            absl::StrCat(what, " has dtype ", DTypeName(type.dtype),
+                         "; tensors of it are not supported"));
+      }
+      Value value;
+      value.type = std::move(type);
+      value.is_input = true;
+      TENSORD_ASSIGN_OR_RETURN(const ValueId id,
+                               Define(input.name, what, std::move(value)));
+      graph_.inputs.push_back(id);
+    }
+    return absl::OkStatus();
+  }
+
+  // Defines what the nodes make, so that the order of the nodes does not matter
+  // when their inputs are resolved. Constant nodes end here.
+  absl::Status AddNodeOutputs() {
+    for (NodeDef& def : definition_.nodes) {
+      TrimTrailingAbsent(def.inputs);
+      TrimTrailingAbsent(def.outputs);
+      const std::optional<OpKind> op = IsDefaultDomain(def.domain)
+                                           ? OpKindFromName(def.op_type)
+                                           : std::nullopt;
+      if (!op.has_value() ||
+          (*op != OpKind::kConstant && FindOpDef(*op) == nullptr)) {
+        return UnknownOperator(def.name, def.domain, def.op_type);
+      }
+      if (*op == OpKind::kConstant) {
+        TENSORD_RETURN_IF_ERROR(
+            AtNode(def.name, def.op_type, AddConstantNode(def)));
+        continue;
+      }
+      PendingNode node{&def, std::move(def.name), *op, {}};
+      for (size_t i = 0; i < def.outputs.size(); ++i) {
+        if (def.outputs[i].empty()) {
+          node.outputs.push_back(kNoValue);
+          continue;
+        }
+        TENSORD_ASSIGN_OR_RETURN(
+            const ValueId id,
+            Define(def.outputs[i],
+                   absl::StrCat("output ", i, " of node ", Quoted(node.name)),
+                   Value()));
+        producer_of_[id] = static_cast<int32_t>(pending_.size());
+        node.outputs.push_back(id);
+      }
+      pending_.push_back(std::move(node));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddConstantNode(const NodeDef& def) {
+    if (!def.inputs.empty() || def.outputs.size() != 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(def.inputs.size(), " inputs and ", def.outputs.size(),
+                       " outputs, where a Constant has 0 and 1"));
+    }
+    TENSORD_ASSIGN_OR_RETURN(HostTensor tensor,
+                             ConstantNodeValue(def.attributes));
+    return DefineConstant(def.outputs[0],
+                          absl::StrCat("output of node ", Quoted(def.name)),
+                          std::move(tensor))
+        .status();
+  }
+
+  absl::StatusOr<ValueId> Resolve(absl::string_view name) const {
+    const auto it = by_name_.find(name);
+    if (it != by_name_.end()) return it->second;
+    return absl::InvalidArgumentError(
+        absl::StrCat("value ", Quoted(name),
+                     " is not defined by any input, initializer or node"));
+  }
+
+  absl::Status AddNodes() {
+    std::vector<std::vector<ValueId>> inputs(pending_.size());
+    std::vector<std::vector<int32_t>> producers(pending_.size());
+    for (size_t i = 0; i < pending_.size(); ++i) {
+      const PendingNode& node = pending_[i];
+      for (size_t k = 0; k < node.def->inputs.size(); ++k) {
+        const std::string& name = node.def->inputs[k];
+        absl::StatusOr<ValueId> id = kNoValue;
+        if (!name.empty()) id = Resolve(name);
+        if (!id.ok()) {
+          return AtNode(node.name, OpKindName(node.op),
+                        absl::Status(id.status().code(),
+                                     absl::StrCat("input ", k, ": ",
+                                                  id.status().message())));
+        }
+        inputs[i].push_back(*id);
+        const auto producer = producer_of_.find(*id);
+        if (producer != producer_of_.end()) {
+          producers[i].push_back(producer->second);
+        }
+      }
+    }
+
+    const TopologicalOrder sorted = SortNodes(producers);
+    if (sorted.node_on_cycle >= 0) {
+      const PendingNode& node = pending_[sorted.node_on_cycle];
+      return AtNode(node.name, OpKindName(node.op),
+                    absl::InvalidArgumentError(
+                        "its inputs depend on its own outputs: the node is on "
+                        "a cycle"));
+    }
+    graph_.nodes.reserve(pending_.size());
+    for (int32_t index : sorted.order) {
+      PendingNode& node = pending_[index];
+      const OpKind op = node.op;
+      const std::string name = node.name;
+      TENSORD_RETURN_IF_ERROR(
+          AtNode(name, OpKindName(op),
+                 AddNode(std::move(node), std::move(inputs[index]))));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddNode(PendingNode pending, std::vector<ValueId> inputs) {
+    const OpDef& op_def = *FindOpDef(pending.op);
+    TENSORD_RETURN_IF_ERROR(
+        CheckOperandCounts(op_def, inputs, pending.outputs));
+    Node node{.name = std::move(pending.name),
+              .op = pending.op,
+              .params = NoParams(),
+              .inputs = std::move(inputs),
+              .outputs = std::move(pending.outputs)};
+
+    const Attributes& attributes = pending.def->attributes;
+    NodeReader reader(attributes, definition_.opset,
+                      static_cast<int>(node.inputs.size()),
+                      static_cast<int>(node.outputs.size()));
+    if (op_def.read != nullptr) {
+      TENSORD_ASSIGN_OR_RETURN(node.params, op_def.read(reader));
+    }
+    if (const std::vector<std::string> unread = reader.UnreadAttributes();
+        !unread.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unknown attribute ", Quoted(unread.front()),
+                       " in operator set ", definition_.opset,
+                       unread.size() > 1
+                           ? absl::StrCat(" (and ", unread.size() - 1, " more)")
+                           : ""));
+    }
+    for (const auto& [index, tensor] : reader.constant_inputs()) {
+      TENSORD_RETURN_IF_ERROR(AddConstantInput(node, index, tensor));
+    }
+    const auto id = static_cast<NodeId>(graph_.nodes.size());
+    for (ValueId output : node.outputs) {
+      if (output != kNoValue) graph_.values[output].producer = id;
+    }
+    graph_.nodes.push_back(std::move(node));
+    return absl::OkStatus();
+  }
+
+  static absl::Status CheckOperandCounts(const OpDef& op_def,
+                                         const std::vector<ValueId>& inputs,
+                                         const std::vector<ValueId>& outputs) {
+    const auto check = [](absl::string_view noun, size_t count, int low,
+                          int high) {
+      const auto number = static_cast<int64_t>(count);
+      if (number >= low && number <= high) return absl::OkStatus();
+      const std::string range = high >= OpDef::kVariadic
+                                    ? absl::StrCat("at least ", low)
+                                : low == high ? absl::StrCat(low)
+                                              : absl::StrCat(low, " to ", high);
+      return absl::InvalidArgumentError(
+          absl::StrCat(count, " ", noun, ", where the operator has ", range));
+    };
+    TENSORD_RETURN_IF_ERROR(
+        check("inputs", inputs.size(), op_def.min_inputs, op_def.max_inputs));
+    for (int i = 0; i < op_def.min_inputs; ++i) {
+      if (inputs[i] == kNoValue) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("input ", i, " is required and absent"));
+      }
+    }
+    return check("outputs", outputs.size(), op_def.min_outputs,
+                 op_def.max_outputs);
+  }
+
+  // What older operator sets had as an attribute.
+  absl::Status AddConstantInput(Node& node, int index,
+                                const HostTensor& tensor) {
+    std::string name = absl::StrCat(node.name, ":input", index);
+    while (by_name_.contains(name)) name += "'";
+    TENSORD_ASSIGN_OR_RETURN(
+        const ValueId id,
+        DefineConstant(name, absl::StrCat("input ", index), tensor));
+    if (index >= static_cast<int>(node.inputs.size())) {
+      node.inputs.resize(index + 1, kNoValue);
+    }
+    node.inputs[index] = id;
+    return absl::OkStatus();
+  }
+
+  absl::Status AddOutputs() {
+    if (definition_.outputs.empty()) {
+      return absl::InvalidArgumentError("graph has 0 outputs; it needs 1");
+    }
+    absl::flat_hash_set<absl::string_view> returned;
+    for (const ValueDef& output : definition_.outputs) {
+      const std::string what = absl::StrCat("output ", Quoted(output.name));
+      if (!returned.insert(output.name).second) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(what, " is listed twice"));
+      }
+      const absl::StatusOr<ValueId> id = Resolve(output.name);
+      if (!id.ok()) {
+        return absl::Status(id.status().code(),
+                            absl::StrCat(what, ": ", id.status().message()));
+      }
+      TENSORD_ASSIGN_OR_RETURN(TensorType claim, ReadType(what, output));
+      Value& value = graph_.values[*id];
+      if (value.producer == kNoNode) {
+        TENSORD_RETURN_IF_ERROR(
+            CheckClaim(what, claim, value.type, graph_.symbols));
+      } else {
+        value.type = std::move(claim);
+      }
+      graph_.outputs.push_back(*id);
+    }
+    return absl::OkStatus();
+  }
+
+  GraphDef definition_;
+  const GraphLimits& limits_;
+  Graph graph_;
+  absl::flat_hash_map<std::string, ValueId> by_name_;
+  std::vector<PendingNode> pending_;
+  absl::flat_hash_map<ValueId, int32_t> producer_of_;  // index into pending_
+};
+
+}  // namespace
+
+absl::StatusOr<Graph> BuildGraph(GraphDef definition,
+                                 const GraphLimits& limits) {
+  return GraphBuilder(std::move(definition), limits).Build();
+}
+
+}  // namespace tensord

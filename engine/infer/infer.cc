@@ -1,0 +1,212 @@
+#include "engine/infer/infer.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "engine/graph/check_definition.h"
+#include "engine/graph/escape.h"
+#include "engine/graph/node_error.h"
+#include "engine/graph/status_macros.h"
+#include "engine/graph/value_claim.h"
+#include "engine/infer/input_shapes.h"
+#include "engine/ops/infer_context.h"
+#include "engine/ops/op_def.h"
+#include "engine/ops/op_table.h"
+
+namespace tensord {
+namespace {
+
+class GraphInferrer {
+ public:
+  GraphInferrer(const Graph& graph, const GraphLimits& limits,
+                HostEvaluator* evaluator)
+      : graph_(graph), limits_(limits), evaluator_(evaluator) {
+    result_.types.resize(graph.values.size());
+    result_.constants.resize(graph.values.size());
+    result_.symbols = graph.symbols;
+    for (size_t id = 0; id < graph.values.size(); ++id) {
+      const Value& value = graph.values[id];
+      if (value.constant.is_present()) {
+        result_.constants[id] = value.constant;
+        result_.types[id] = {value.constant.dtype(),
+                             ToSymbolic(value.constant.shape())};
+      } else if (value.is_input) {
+        result_.types[id] = value.type;
+      }
+    }
+  }
+
+  void SetInputShapes(absl::Span<const Shape> shapes) {
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      result_.types[graph_.inputs[i]].shape = ToSymbolic(shapes[i]);
+    }
+  }
+  void SetKnownExtents(const KnownExtents& known) { known_ = &known; }
+
+  absl::StatusOr<Inference> Infer() {
+    for (const Node& node : graph_.nodes) {
+      TENSORD_RETURN_IF_ERROR(AtNode(node, InferNode(node)));
+    }
+    TENSORD_RETURN_IF_ERROR(CheckOutputClaims());
+    return std::move(result_);
+  }
+
+ private:
+  absl::Status InferNode(const Node& node) {
+    const OpDef* op_def = FindOpDef(node.op);
+    if (op_def == nullptr || op_def->infer == nullptr) {
+      return absl::InternalError("operator has no shape rule");
+    }
+    std::vector<const TensorType*> inputs;
+    std::vector<const HostTensor*> constants;
+    for (ValueId id : node.inputs) {
+      if (id == kNoValue) {
+        inputs.push_back(nullptr);
+        constants.push_back(nullptr);
+        continue;
+      }
+      if (!result_.types[id].shape.has_value()) return absl::OkStatus();
+      inputs.push_back(&result_.types[id]);
+      constants.push_back(result_.constants[id].is_present()
+                              ? &result_.constants[id]
+                              : nullptr);
+    }
+    InferContext context(node.params, std::move(inputs), std::move(constants),
+                         static_cast<int>(node.outputs.size()),
+                         result_.symbols);
+    TENSORD_RETURN_IF_ERROR(op_def->infer(context));
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      TENSORD_RETURN_IF_ERROR(
+          SetOutput(i, node.outputs[i], context.outputs()[i]));
+    }
+    ComputeSmallOutputs(node, *op_def);
+    return absl::OkStatus();
+  }
+
+  absl::Status SetOutput(size_t index, ValueId id, const TensorType& type) {
+    const std::string what = absl::StrCat("output ", index);
+    if (type.dtype == DType::kUndefined || !type.shape.has_value()) {
+      if (id == kNoValue) return absl::OkStatus();
+      return absl::InternalError(
+          absl::StrCat("the shape rule left out ", what));
+    }
+    TENSORD_RETURN_IF_ERROR(CheckTensorSize(what, *type.shape, limits_));
+    if (id == kNoValue) return absl::OkStatus();
+    result_.types[id] = type;
+    if (known_ == nullptr) return absl::OkStatus();
+    const auto known = known_->shapes.find(id);
+    if (known == known_->shapes.end()) return absl::OkStatus();
+    const TensorType told = {type.dtype, ToSymbolic(known->second)};
+    TENSORD_RETURN_IF_ERROR(CheckClaim(what, told, type, result_.symbols));
+    TENSORD_RETURN_IF_ERROR(CheckTensorSize(what, *told.shape, limits_));
+    result_.types[id] = told;
+    return absl::OkStatus();
+  }
+
+  // Values that are known before the run because all inputs are.
+  void ComputeSmallOutputs(const Node& node, const OpDef& op_def) {
+    if (!op_def.is_pure || !OutputsAreKnown(node)) return;
+    if (node.op == OpKind::kShape) return SetShapeOutput(node);
+    std::vector<HostTensor> inputs;
+    for (ValueId id : node.inputs) {
+      if (id != kNoValue && !result_.constants[id].is_present()) return;
+      inputs.push_back(id == kNoValue ? HostTensor() : result_.constants[id]);
+    }
+    if (op_def.is_view) {
+      // Costs nothing whatever its size: the bytes are shared.
+      const absl::StatusOr<Shape> shape =
+          ToConcrete(*result_.types[node.outputs[0]].shape);
+      if (shape.ok() && inputs[0].is_present() &&
+          shape->element_count() == inputs[0].shape().element_count()) {
+        result_.constants[node.outputs[0]] =
+            inputs[0].Reshaped(*std::move(shape));
+      }
+      return;
+    }
+    if (evaluator_ == nullptr || !IsSmall(node)) return;
+    std::vector<TensorType> types;
+    for (ValueId id : node.outputs) types.push_back(result_.types[id]);
+    absl::StatusOr<std::vector<HostTensor>> outputs =
+        evaluator_->Evaluate(node, inputs, types);
+    // What cannot be computed here may still be computed in a run, or its error
+    // belongs there.
+    if (!outputs.ok()) return;
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      result_.constants[node.outputs[i]] = std::move((*outputs)[i]);
+    }
+  }
+
+  void SetShapeOutput(const Node& node) {
+    const SymbolicShape& shape = *result_.types[node.inputs[0]].shape;
+    if (!IsKnown(shape)) return;
+    std::vector<int64_t> extents;
+    for (Dim dim : shape) extents.push_back(dim.extent());
+    const Dim length = (*result_.types[node.outputs[0]].shape)[0];
+    if (length.extent() == static_cast<int64_t>(extents.size())) {
+      result_.constants[node.outputs[0]] = HostTensor::Int64s(extents);
+    }
+  }
+
+  bool OutputsAreKnown(const Node& node) const {
+    for (ValueId id : node.outputs) {
+      if (id == kNoValue || !IsKnown(*result_.types[id].shape)) return false;
+    }
+    return !node.outputs.empty();
+  }
+
+  bool IsSmall(const Node& node) const {
+    const auto is_small = [this](ValueId id) {
+      if (id == kNoValue) return true;
+      const absl::StatusOr<Shape> shape = ToConcrete(*result_.types[id].shape);
+      return shape.ok() && shape->element_count() <= kMaxInferredElements;
+    };
+    for (ValueId id : node.inputs) {
+      if (!is_small(id)) return false;
+    }
+    for (ValueId id : node.outputs) {
+      if (!is_small(id)) return false;
+    }
+    return true;
+  }
+
+  absl::Status CheckOutputClaims() const {
+    for (ValueId id : graph_.outputs) {
+      const Value& value = graph_.values[id];
+      if (value.is_input) continue;
+      TENSORD_RETURN_IF_ERROR(
+          CheckClaim(absl::StrCat("output ", Quoted(value.name)), value.type,
+                     result_.types[id], result_.symbols));
+    }
+    return absl::OkStatus();
+  }
+
+  const Graph& graph_;
+  const GraphLimits& limits_;
+  HostEvaluator* const evaluator_;
+  const KnownExtents* known_ = nullptr;
+  Inference result_;
+};
+
+}  // namespace
+
+absl::StatusOr<Inference> InferGraph(const Graph& graph,
+                                     const GraphLimits& limits,
+                                     HostEvaluator* evaluator) {
+  return GraphInferrer(graph, limits, evaluator).Infer();
+}
+
+absl::StatusOr<Inference> InferGraph(const Graph& graph,
+                                     absl::Span<const Shape> input_shapes,
+                                     const KnownExtents& known,
+                                     const GraphLimits& limits,
+                                     HostEvaluator* evaluator) {
+  TENSORD_RETURN_IF_ERROR(CheckInputShapes(graph, input_shapes, limits));
+  GraphInferrer inferrer(graph, limits, evaluator);
+  inferrer.SetInputShapes(input_shapes);
+  inferrer.SetKnownExtents(known);
+  return inferrer.Infer();
+}
+
+}  // namespace tensord

@@ -1,0 +1,147 @@
+#include "engine/passes/device_evaluator.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "backends/api/launch_context.h"
+#include "engine/graph/status_macros.h"
+
+namespace tensord {
+namespace {
+
+StorageView WholeOf(const Storage& storage) {
+  return {&storage, 0, storage.size_bytes()};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DeviceEvaluator>> DeviceEvaluator::Create(
+    Device& device, absl::Span<const KernelEntry> kernels,
+    WorkerPool* workers) {
+  const DeviceInfo& info = device.info();
+  if (!info.is_synchronous || !info.is_host_addressable) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("device ", info.id.ToString(),
+                     " cannot evaluate nodes for the host: it is not "
+                     "synchronous with host-addressable memory"));
+  }
+  TENSORD_ASSIGN_OR_RETURN(std::unique_ptr<Lane> lane, device.CreateLane());
+  return std::unique_ptr<DeviceEvaluator>(
+      new DeviceEvaluator(device, kernels, workers, std::move(lane)));
+}
+
+absl::StatusOr<const KernelEntry*> DeviceEvaluator::FindKernel(
+    const NodeSite& site) const {
+  const absl::Span<const DType> inputs =
+      site.dtypes.subspan(0, site.input_count);
+  const absl::Span<const DType> outputs = site.dtypes.subspan(site.input_count);
+  for (const KernelEntry& kernel : kernels_) {
+    if (kernel.op != site.op || kernel.run == nullptr) continue;
+    if (!kernel.dtypes.Matches(inputs, outputs)) continue;
+    if (kernel.accepts != nullptr && !kernel.accepts(site).ok()) continue;
+    return &kernel;
+  }
+  return absl::UnimplementedError(
+      absl::StrCat("no kernel of ", device_.info().id.ToString(), " takes the ",
+                   OpKindName(site.op)));
+}
+
+absl::StatusOr<std::unique_ptr<Storage>> DeviceEvaluator::ToDevice(
+    const HostTensor& tensor) {
+  if (device_.info().imports_host_memory) {
+    return device_.ImportHostMemory(tensor.bytes(), tensor.owner());
+  }
+  TENSORD_ASSIGN_OR_RETURN(std::unique_ptr<Storage> storage,
+                           device_.Allocate(tensor.size_bytes()));
+  TENSORD_RETURN_IF_ERROR(
+      lane_->CopyToDevice(tensor.bytes(), WholeOf(*storage)));
+  return storage;
+}
+
+absl::StatusOr<std::vector<HostTensor>> DeviceEvaluator::Evaluate(
+    const Node& node, absl::Span<const HostTensor> inputs,
+    absl::Span<const TensorType> output_types) {
+  std::vector<DType> dtypes;
+  std::vector<Layout> layouts;
+  std::vector<const std::byte*> host_constants;
+  for (const HostTensor& input : inputs) {
+    dtypes.push_back(input.dtype());
+    layouts.push_back(input.is_present() ? Layout::Contiguous(input.shape())
+                                         : Layout());
+    host_constants.push_back(input.is_present() ? input.bytes().data()
+                                                : nullptr);
+  }
+  for (const TensorType& type : output_types) {
+    TENSORD_ASSIGN_OR_RETURN(Shape shape, ToConcrete(*type.shape));
+    dtypes.push_back(type.dtype);
+    layouts.push_back(Layout::Contiguous(std::move(shape)));
+  }
+  const NodeSite site{.op = node.op,
+                      .dtypes = dtypes,
+                      .input_count = static_cast<int>(inputs.size()),
+                      .layouts = layouts,
+                      .host_constants = host_constants,
+                      .params = node.params};
+  TENSORD_ASSIGN_OR_RETURN(const KernelEntry* kernel, FindKernel(site));
+  if (kernel->cost != nullptr && kernel->cost(site).flops > kMaxFlops) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        kernel->cost(site).flops, " operations; folding stops at ", kMaxFlops));
+  }
+
+  std::vector<std::unique_ptr<Storage>> storages;
+  std::vector<StorageView> views;
+  const auto add = [&](std::unique_ptr<Storage> storage) {
+    views.push_back(WholeOf(*storage));
+    storages.push_back(std::move(storage));
+  };
+  for (const HostTensor& input : inputs) {
+    if (!input.is_present()) {
+      views.emplace_back();
+      continue;
+    }
+    TENSORD_ASSIGN_OR_RETURN(std::unique_ptr<Storage> storage, ToDevice(input));
+    add(std::move(storage));
+  }
+  for (size_t i = inputs.size(); i < dtypes.size(); ++i) {
+    TENSORD_ASSIGN_OR_RETURN(std::unique_ptr<Storage> storage,
+                             device_.Allocate(ByteSize(
+                                 dtypes[i], layouts[i].shape.element_count())));
+    add(std::move(storage));
+  }
+
+  LaunchContext context;
+  context.lane = lane_.get();
+  context.workers = workers_;
+  std::unique_ptr<Storage> workspace;
+  if (kernel->workspace_bytes != nullptr) {
+    TENSORD_ASSIGN_OR_RETURN(workspace,
+                             device_.Allocate(kernel->workspace_bytes(site)));
+    context.workspace = WholeOf(*workspace);
+  }
+  std::unique_ptr<KernelState> state;
+  if (kernel->prepare != nullptr) {
+    TENSORD_ASSIGN_OR_RETURN(state, kernel->prepare(site, device_));
+  }
+  const absl::Span<const StorageView> operands = views;
+  TENSORD_RETURN_IF_ERROR(
+      kernel->run(KernelCall{.context = context,
+                             .inputs = operands.subspan(0, inputs.size()),
+                             .outputs = operands.subspan(inputs.size()),
+                             .layouts = layouts,
+                             .params = node.params,
+                             .state = state.get()}));
+
+  std::vector<HostTensor> outputs;
+  for (size_t i = inputs.size(); i < dtypes.size(); ++i) {
+    absl::Status copied;
+    outputs.push_back(HostTensor::Make(
+        dtypes[i], layouts[i].shape, [&](absl::Span<std::byte> bytes) {
+          copied = lane_->CopyToHost(views[i], bytes);
+        }));
+    TENSORD_RETURN_IF_ERROR(copied);
+  }
+  return outputs;
+}
+
+}  // namespace tensord
