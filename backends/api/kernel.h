@@ -138,7 +138,7 @@ struct KernelCaps {
   bool strided_input = false;
 
   // Bit i: output 0 may be the same memory as input i (when their byte sizes
-  // are equal). The planner then saves a slot.
+  // are equal and both are contiguous). The planner then saves a slot.
   uint8_t in_place_inputs = 0;
 
   // The same bytes in give the same bytes out, on every run.
