@@ -55,6 +55,8 @@ struct NodeKnowledge {
   absl::Span<const Layout> layouts;                   // parallel to dtypes
   absl::Span<const std::byte* const> host_constants;  // per input
   const DeviceInfo* device = nullptr;                 // for estimated_ns
+  // Kernels that cannot promise the same bytes on every run decline.
+  bool require_deterministic = false;
 
   // Filled with every sibling that was passed over and why, also on success.
   std::vector<NoBackendForOp::Declined>* declined = nullptr;

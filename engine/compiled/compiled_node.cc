@@ -1,0 +1,146 @@
+#include "engine/compiled/compiled_node.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/compiled/launch.h"
+
+namespace tensord {
+namespace {
+
+// What is known of a machine that no device was named for: placement must never
+// take an unknown cost for a free one.
+const DeviceInfo& TypicalDevice() {
+  static const DeviceInfo info{};
+  return info;
+}
+
+uint64_t OperandBytes(const NodeSite& site) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < site.layouts.size(); ++i) {
+    bytes += ByteSize(site.dtypes[i], site.layouts[i].shape.element_count());
+  }
+  return bytes;
+}
+
+double EstimateNs(const KernelEntry& entry, const NodeSite& site,
+                  uint64_t operand_bytes, const DeviceInfo& device) {
+  KernelCost cost{.flops = 0, .bytes = static_cast<double>(operand_bytes)};
+  if (entry.cost != nullptr && !site.layouts.empty()) cost = entry.cost(site);
+  return device.launch_overhead_ns + std::max(cost.flops / device.flops_per_ns,
+                                              cost.bytes / device.bytes_per_ns);
+}
+
+absl::Status Accepts(const KernelEntry& entry, const NodeSite& site,
+                     bool require_deterministic) {
+  if (require_deterministic && !entry.caps.is_deterministic) {
+    return absl::UnimplementedError(
+        "it does not give the same bytes on every run");
+  }
+  return entry.accepts == nullptr ? absl::OkStatus() : entry.accepts(site);
+}
+
+// Layouts that the kernel would read wrongly. The compiler plans copies, so a
+// failure here is a caller's that builds its own calls.
+absl::Status CheckLayouts(const CompiledNode& node,
+                          absl::Span<const Layout> layouts) {
+  for (size_t i = 0; i < layouts.size(); ++i) {
+    const bool is_input = i < static_cast<size_t>(node.input_count);
+    if (is_input && node.caps.strided_input) continue;
+    if (layouts[i].IsContiguous()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        is_input ? "input " : "output ",
+        is_input ? i : i - static_cast<size_t>(node.input_count), " of ",
+        OpKindName(node.op), " is not contiguous, and kernel ",
+        node.entry->name, " does not walk strides"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CompiledNode> CompileNode(OpKind op, DTypeList dtypes,
+                                         int input_count, BackendId backend,
+                                         OpParams params,
+                                         const KernelBindingTable& table,
+                                         const NodeKnowledge& knowledge) {
+  const NodeSite site{.op = op,
+                      .dtypes = dtypes,
+                      .input_count = input_count,
+                      .layouts = knowledge.layouts,
+                      .host_constants = knowledge.host_constants,
+                      .params = params};
+  std::vector<NoBackendForOp::Declined> declined;
+  const KernelBinding* chosen = nullptr;
+  const std::vector<KernelBinding> siblings =
+      table.Siblings(op, dtypes, input_count, backend);
+  for (const KernelBinding& binding : siblings) {
+    absl::Status status =
+        Accepts(*binding.entry, site, knowledge.require_deterministic);
+    if (status.ok()) {
+      chosen = &binding;
+      break;
+    }
+    declined.push_back(
+        {backend, binding.entry->name, std::string(status.message())});
+  }
+  if (chosen == nullptr) {
+    NoBackendForOp detail = table.Diagnose(op, dtypes, input_count, backend);
+    if (declined.size() > NoBackendForOp::kMaxRows) {
+      declined.resize(NoBackendForOp::kMaxRows);
+      detail.is_truncated = true;
+    }
+    detail.declined = std::move(declined);
+    return detail.ToStatus();
+  }
+
+  CompiledNode node;
+  node.op = op;
+  node.input_count = input_count;
+  node.backend = backend;
+  node.entry = chosen->entry;
+  node.kernel = chosen->entry->run;
+  node.caps = chosen->entry->caps;
+  node.revision_hash = chosen->revision_hash;
+  node.site.bytes = OperandBytes(site);
+  node.estimated_ns = EstimateNs(
+      *chosen->entry, site, node.site.bytes,
+      knowledge.device != nullptr ? *knowledge.device : TypicalDevice());
+  node.params = std::move(params);
+  node.dtypes = std::move(dtypes);
+  if (knowledge.declined != nullptr) *knowledge.declined = std::move(declined);
+  return node;
+}
+
+absl::StatusOr<CompletionHandle> ExecuteCompiledWithWaitHint(
+    const LaunchContext& context, const CompiledNode& node,
+    absl::Span<const StorageView> inputs, absl::Span<const StorageView> outputs,
+    absl::Span<const Layout> layouts, bool will_be_waited) {
+  if (absl::Status status = CheckLayouts(node, layouts); !status.ok()) {
+    return status;
+  }
+  if (absl::Status status =
+          internal::Launch(context, node, inputs, outputs, layouts);
+      !status.ok()) {
+    return status;
+  }
+  if (context.lane->is_synchronous()) return CompletionHandle::Ready();
+  if (!will_be_waited) return CompletionHandle::Submitted();
+  return context.lane->RecordCompletion();
+}
+
+absl::StatusOr<CompletionHandle> ExecuteCompiled(
+    const LaunchContext& context, const CompiledNode& node,
+    absl::Span<const StorageView> inputs, absl::Span<const StorageView> outputs,
+    absl::Span<const Layout> layouts) {
+  return ExecuteCompiledWithWaitHint(context, node, inputs, outputs, layouts,
+                                     /*will_be_waited=*/true);
+}
+
+std::optional<KernelIdent> DispatchedKernelIdent(const CompiledNode& node) {
+  if (node.entry == nullptr) return std::nullopt;
+  return KernelIdent{node.entry->source, node.revision_hash};
+}
+
+}  // namespace tensord
