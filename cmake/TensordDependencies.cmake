@@ -3,6 +3,7 @@
 find_package(Threads REQUIRED)
 find_package(absl CONFIG REQUIRED)
 find_package(GTest CONFIG REQUIRED)
+find_package(OpenSSL REQUIRED)
 
 add_library(tensord_absl INTERFACE)
 target_link_libraries(tensord_absl INTERFACE
@@ -30,7 +31,6 @@ if(NOT TENSORD_CORE_ONLY)
   # gRPC's configuration file reports success without protobuf, so protobuf comes first.
   find_package(Protobuf REQUIRED)
   find_package(gRPC CONFIG REQUIRED)
-  find_package(OpenSSL REQUIRED)
   find_package(ZLIB REQUIRED)
   find_package(prometheus-cpp CONFIG REQUIRED)
   find_package(spdlog CONFIG REQUIRED)

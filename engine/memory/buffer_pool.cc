@@ -30,11 +30,12 @@ PooledBuffer& PooledBuffer::operator=(PooledBuffer&& other) noexcept {
   std::swap(pool_, other.pool_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(size_class_, other.size_class_);
   return *this;
 }
 
 PooledBuffer::~PooledBuffer() {
-  if (data_ != nullptr) pool_->Release(data_, size_);
+  if (data_ != nullptr) pool_->Release(data_, size_class_);
 }
 
 BufferPool::BufferPool(uint64_t max_idle_bytes)
@@ -60,7 +61,7 @@ absl::StatusOr<PooledBuffer> BufferPool::Allocate(size_t size) {
       std::byte* data = buffers.back();
       buffers.pop_back();
       idle_bytes_ -= ClassBytes(size_class);
-      return PooledBuffer(this, data, size);
+      return PooledBuffer(this, data, size, size_class);
     }
   }
   const size_t bytes = ClassBytes(size_class);
@@ -74,11 +75,10 @@ absl::StatusOr<PooledBuffer> BufferPool::Allocate(size_t size) {
         "no host buffer of ", size, " bytes: ", loaned_bytes_, " are in use"));
   }
   if (bytes >= kHugePageBytes) madvise(data, bytes, MADV_HUGEPAGE);
-  return PooledBuffer(this, static_cast<std::byte*>(data), size);
+  return PooledBuffer(this, static_cast<std::byte*>(data), size, size_class);
 }
 
-void BufferPool::Release(std::byte* data, size_t size) {
-  const int size_class = SizeClass(size);
+void BufferPool::Release(std::byte* data, int size_class) {
   const size_t bytes = ClassBytes(size_class);
   {
     absl::MutexLock lock(&mu_);

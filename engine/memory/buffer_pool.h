@@ -30,17 +30,20 @@ class PooledBuffer {
   std::byte* data() { return data_; }
   const std::byte* data() const { return data_; }
   size_t size() const { return size_; }
+  // Keeps the first `size` bytes; at most size().
+  void Truncate(size_t size) { size_ = size; }
   absl::Span<std::byte> bytes() { return {data_, size_}; }
   absl::Span<const std::byte> bytes() const { return {data_, size_}; }
 
  private:
   friend class BufferPool;
-  PooledBuffer(BufferPool* pool, std::byte* data, size_t size)
-      : pool_(pool), data_(data), size_(size) {}
+  PooledBuffer(BufferPool* pool, std::byte* data, size_t size, int size_class)
+      : pool_(pool), data_(data), size_(size), size_class_(size_class) {}
 
   BufferPool* pool_ = nullptr;
   std::byte* data_ = nullptr;
   size_t size_ = 0;
+  int size_class_ = 0;
 };
 
 // Buffers by size class (powers of two from 64 bytes), kept for the next
@@ -65,7 +68,7 @@ class BufferPool {
   friend class PooledBuffer;
   static constexpr int kClassCount = 48;
 
-  void Release(std::byte* data, size_t size);
+  void Release(std::byte* data, int size_class);
 
   const uint64_t max_idle_bytes_;
   mutable absl::Mutex mu_;

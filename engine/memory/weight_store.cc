@@ -1,0 +1,74 @@
+#include "engine/memory/weight_store.h"
+
+#include <openssl/sha.h>
+
+#include <utility>
+
+namespace tensord {
+
+absl::StatusOr<std::shared_ptr<const Weight>> WeightStore::Get(
+    const HostTensor& tensor, Lane& lane) {
+  Digest digest;
+  SHA256(reinterpret_cast<const uint8_t*>(tensor.bytes().data()),
+         tensor.bytes().size(), digest.data());
+  {
+    absl::MutexLock lock(&mu_);
+    const auto it = weights_.find(digest);
+    if (it != weights_.end()) {
+      if (std::shared_ptr<const Weight> weight = it->second.lock()) {
+        return weight;
+      }
+    }
+  }
+  // Without the lock: an upload takes long. Of two at once, the first one
+  // stays.
+  absl::StatusOr<std::shared_ptr<const Weight>> uploaded = Upload(tensor, lane);
+  if (!uploaded.ok()) return uploaded.status();
+  absl::MutexLock lock(&mu_);
+  std::weak_ptr<const Weight>& kept = weights_[digest];
+  if (std::shared_ptr<const Weight> weight = kept.lock()) return weight;
+  kept = *uploaded;
+  absl::erase_if(weights_,
+                 [](const auto& entry) { return entry.second.expired(); });
+  return *std::move(uploaded);
+}
+
+absl::StatusOr<std::shared_ptr<const Weight>> WeightStore::Upload(
+    const HostTensor& tensor, Lane& lane) const {
+  auto weight = std::make_shared<Weight>();
+  weight->size_bytes = tensor.size_bytes();
+  if (device_.info().imports_host_memory) {
+    absl::StatusOr<std::unique_ptr<Storage>> storage =
+        device_.ImportHostMemory(tensor.bytes(), tensor.owner());
+    if (!storage.ok()) return storage.status();
+    weight->storage = *std::move(storage);
+    return weight;
+  }
+  absl::StatusOr<std::unique_ptr<Storage>> storage =
+      device_.Allocate(tensor.size_bytes());
+  if (!storage.ok()) return storage.status();
+  const StorageView view{storage->get(), 0, tensor.size_bytes()};
+  if (absl::Status s = lane.CopyToDevice(tensor.bytes(), view); !s.ok()) {
+    return s;
+  }
+  absl::StatusOr<CompletionHandle> done = lane.RecordCompletion();
+  if (!done.ok()) return done.status();
+  if (absl::Status s = done->WaitUntil(absl::InfiniteFuture()); !s.ok()) {
+    return s;
+  }
+  weight->storage = *std::move(storage);
+  return weight;
+}
+
+uint64_t WeightStore::resident_bytes() const {
+  absl::MutexLock lock(&mu_);
+  uint64_t bytes = 0;
+  for (const auto& [digest, weak] : weights_) {
+    if (std::shared_ptr<const Weight> weight = weak.lock()) {
+      bytes += weight->size_bytes;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace tensord
