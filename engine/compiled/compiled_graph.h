@@ -10,6 +10,7 @@
 #include "backends/api/device_id.h"
 #include "backends/api/layout.h"
 #include "engine/compiled/compiled_node.h"
+#include "engine/compiled/explain.h"
 #include "engine/graph/graph.h"
 #include "engine/memory/weight_store.h"
 
@@ -37,7 +38,9 @@ struct Step {
   int32_t extent_cell_count = 0;  // 0: no data-dependent extent
   // Somebody waits for this very launch before the end of its segment.
   bool will_be_waited = false;
-  std::vector<NoBackendForOp::Declined> declined;  // for ExplainGraph
+  // What `prepare` may read: per input, null where the value is not known. Kept
+  // alive by CompiledGraph::host_constants.
+  absl::InlinedVector<const std::byte*, 6> host_constants;
 };
 
 // A graph output that is also an input, a weight or another output's view: its
@@ -58,7 +61,6 @@ struct ExtentBinding {
 // A stretch of steps whose extents are all known when it starts.
 struct Segment {
   std::vector<Step> steps;
-  std::vector<OutputCopy> output_copies;
   // Extents to read when the segment is done; empty for the last one.
   std::vector<ExtentBinding> extents;
 };
@@ -110,13 +112,24 @@ struct CompiledGraph {
   ~CompiledGraph();
 
   DeviceId device;
+  std::shared_ptr<const Graph> graph;  // after its passes
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   Segment first;
+  std::vector<OutputCopy> output_copies;  // after the last segment
   std::vector<std::shared_ptr<const Weight>> weights;
+  std::vector<HostTensor> host_constants;
+  Explanation explanation;
 
-  uint64_t arena_bytes = 0;  // temporaries and workspaces, all segments
-  uint64_t peak_bytes = 0;   // arena + inputs + outputs: what admission counts
+  // On a device whose memory the host does not address: where inputs and
+  // outputs are in the arena, behind the temporaries. Empty elsewhere, where
+  // the execution's own host buffers are the operands.
+  std::vector<uint64_t> input_offsets;
+  std::vector<uint64_t> output_offsets;
+
+  uint64_t arena_bytes =
+      0;                    // temporaries, workspaces, inputs and outputs above
+  uint64_t peak_bytes = 0;  // arena + inputs + outputs: what admission counts
   uint64_t weight_bytes = 0;
   int32_t extent_cell_count = 0;
   int32_t node_count = 0;  // launches of all segments

@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "backends/api/device_id.h"
-#include "engine/compiled/compiled_graph.h"
+#include "backends/api/dtype.h"
+#include "engine/compiled/no_backend_for_op.h"
 
 namespace tensord {
 
-// A compiled graph for people to read. A plain value.
+// A compiled graph for people to read, made while it is planned.
+// Threading and ownership: plain values.
 struct ExplainedNode {
   std::string name;
   std::string op;
@@ -37,7 +39,10 @@ struct ExplainedPass {
 
 struct Explanation {
   DeviceId device;
-  std::vector<ExplainedNode> nodes;  // in order of launch
+  // The launches in their order, each at the index that a trace calls it by;
+  // then the views. Segments after the first are shown for the upper bounds of
+  // their extents.
+  std::vector<ExplainedNode> nodes;
   std::vector<ExplainedPass> passes;
   uint64_t arena_bytes = 0;
   uint64_t arena_lower_bound_bytes = 0;
@@ -45,9 +50,6 @@ struct Explanation {
   uint64_t weight_bytes = 0;
   int segment_count = 1;
 };
-
-// Later segments appear as they would be for the upper bounds.
-Explanation Explain(const CompiledGraph& graph);
 
 }  // namespace tensord
 

@@ -15,6 +15,7 @@
 #include "engine/graph/graph.h"
 #include "engine/graph/limits.h"
 #include "engine/infer/host_evaluator.h"
+#include "engine/infer/infer.h"
 #include "engine/memory/weight_store.h"
 #include "engine/profile/op_profile.h"
 
@@ -35,7 +36,9 @@ struct CompileOptions {
 struct CompilerEnvironment {
   const KernelBindingTable* table = nullptr;
   op_profile::OpProfile* profile = nullptr;  // null: kernels are not accounted
-  const HostEvaluator* evaluator = nullptr;  // null: nothing is folded
+  // Null: nothing is folded. Used by compiler and lane threads at once, so it
+  // must be thread-safe (SharedEvaluator).
+  HostEvaluator* evaluator = nullptr;
   GraphLimits limits;
   uint64_t max_peak_bytes = uint64_t{8} << 30;
 };

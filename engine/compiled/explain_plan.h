@@ -1,0 +1,26 @@
+#ifndef TENSORD_ENGINE_COMPILED_EXPLAIN_PLAN_H_
+#define TENSORD_ENGINE_COMPILED_EXPLAIN_PLAN_H_
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "backends/api/backend.h"
+#include "engine/compiled/explain.h"
+#include "engine/compiled/place_values.h"
+#include "engine/compiled/schedule.h"
+#include "engine/graph/graph.h"
+#include "engine/infer/infer.h"
+
+namespace tensord {
+
+// The rows of an Explanation for a finished plan. Pure.
+std::vector<ExplainedNode> ExplainNodes(const Graph& graph,
+                                        const Inference& inference,
+                                        const Schedule& schedule,
+                                        const Placement& placement,
+                                        absl::Span<const Launch> launches,
+                                        const DeviceInfo& device);
+
+}  // namespace tensord
+
+#endif  // TENSORD_ENGINE_COMPILED_EXPLAIN_PLAN_H_

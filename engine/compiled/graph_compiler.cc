@@ -1,0 +1,287 @@
+#include "engine/compiled/graph_compiler.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/compiled/bind_node.h"
+#include "engine/compiled/explain_plan.h"
+#include "engine/compiled/later_segments.h"
+#include "engine/compiled/place_values.h"
+#include "engine/compiled/schedule.h"
+#include "engine/compiled/step_builder.h"
+#include "engine/graph/escape.h"
+#include "engine/ops/op_table.h"
+#include "engine/passes/fold_constants.h"
+#include "engine/passes/remove_dead_nodes.h"
+
+namespace tensord {
+namespace {
+
+// A rough host footprint of a step: strings and vectors beyond the object.
+constexpr uint64_t kStepFootprintBytes = sizeof(Step) + 512;
+
+class GraphCompiler {
+ public:
+  GraphCompiler(std::shared_ptr<const Graph> graph,
+                absl::Span<const Shape> input_shapes,
+                const CompileOptions& options, Device& device,
+                WeightStore& weights, Lane& lane,
+                const CompilerEnvironment& environment)
+      : graph_(std::move(graph)),
+        input_shapes_(input_shapes.begin(), input_shapes.end()),
+        options_(options),
+        device_(device),
+        weights_(weights),
+        lane_(lane),
+        environment_(environment),
+        compiled_(std::make_shared<CompiledGraph>()) {}
+
+  absl::StatusOr<std::shared_ptr<CompiledGraph>> Run() {
+    if (absl::Status s = InferAndRunPasses(); !s.ok()) return s;
+    absl::StatusOr<Schedule> schedule = MakeSchedule(*graph_, inference_);
+    if (!schedule.ok()) return schedule.status();
+    schedule_ = *std::move(schedule);
+    if (absl::Status s = BindNodes(); !s.ok()) return s;
+    placement_ = PlaceValues(*graph_, inference_, schedule_, launches_);
+    if (absl::Status s = DescribePorts(); !s.ok()) return s;
+    if (absl::Status s = CheckPeak(); !s.ok()) return s;
+    if (absl::Status s = LoadWeights(); !s.ok()) return s;
+    compiled_->explanation.nodes = ExplainNodes(
+        *graph_, inference_, schedule_, placement_, launches_, device_.info());
+    MakeSegments();
+    Summarize();
+    return std::move(compiled_);
+  }
+
+ private:
+  bool IsEnabled(absl::string_view pass) const {
+    return !options_.disabled_passes.contains(std::string(pass));
+  }
+
+  absl::Status Infer() {
+    absl::StatusOr<Inference> inference =
+        InferGraph(*graph_, input_shapes_, KnownExtents{}, environment_.limits,
+                   environment_.evaluator);
+    if (!inference.ok()) return inference.status();
+    inference_ = *std::move(inference);
+    return absl::OkStatus();
+  }
+
+  absl::Status InferAndRunPasses() {
+    if (absl::Status s = Infer(); !s.ok()) return s;
+    const auto count_nodes = [this] { return graph_->nodes.size(); };
+    if (environment_.evaluator != nullptr && IsEnabled("fold_constants")) {
+      const size_t before = count_nodes();
+      graph_ = std::make_shared<Graph>(FoldConstants(
+          *graph_, inference_, *environment_.evaluator, environment_.limits));
+      NotePass("fold_constants",
+               absl::StrCat("folded ", before - count_nodes(), " nodes"));
+    }
+    if (IsEnabled("remove_dead_nodes")) {
+      const size_t before = count_nodes();
+      graph_ = std::make_shared<Graph>(RemoveDeadNodes(*graph_));
+      NotePass("remove_dead_nodes",
+               absl::StrCat("removed ", before - count_nodes(), " nodes"));
+    }
+    // Passes keep value ids but make new constants known.
+    return Infer();
+  }
+
+  void NotePass(absl::string_view name, std::string effect) {
+    compiled_->explanation.passes.push_back(
+        {std::string(name), std::move(effect)});
+  }
+
+  absl::Status BindNodes() {
+    const BindingScope scope{*graph_, inference_, device_.info(), options_,
+                             environment_};
+    for (const auto& nodes : schedule_.segments) {
+      for (NodeId node : nodes) {
+        absl::StatusOr<BoundNode> bound = BindNode(
+            scope, node,
+            [&](ValueId value) { return BoundShape(inference_, value); });
+        if (!bound.ok()) return bound.status();
+        bound_.push_back(*std::move(bound));
+        launches_.push_back({.node = node});
+      }
+    }
+    for (size_t i = 0; i < launches_.size(); ++i) {
+      launches_[i].bound = &bound_[i];
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Port> MakePort(ValueId value) const {
+    absl::StatusOr<Shape> shape = BoundShape(inference_, value);
+    if (!shape.ok()) return shape.status();
+    const TensorType& type = inference_.types[value];
+    return Port{.name = graph_->value(value).name,
+                .dtype = type.dtype,
+                .shape = *shape,
+                .size_bytes = ByteSize(type.dtype, shape->element_count()),
+                .has_bound_only = !IsKnown(*type.shape)};
+  }
+
+  absl::Status DescribePorts() {
+    for (ValueId input : graph_->inputs) {
+      absl::StatusOr<Port> port = MakePort(input);
+      if (!port.ok()) return port.status();
+      compiled_->inputs.push_back(*std::move(port));
+    }
+    for (ValueId output : graph_->outputs) {
+      absl::StatusOr<Port> port = MakePort(output);
+      if (!port.ok()) return port.status();
+      compiled_->outputs.push_back(*std::move(port));
+    }
+    return absl::OkStatus();
+  }
+
+  // Inputs and outputs join the arena where the host cannot address the device.
+  absl::Status CheckPeak() {
+    uint64_t arena = placement_.arena_bytes;
+    uint64_t ports = 0;
+    const bool is_staged = !device_.info().is_host_addressable;
+    const auto add = [&](const std::vector<Port>& from,
+                         std::vector<uint64_t>& offsets) {
+      for (const Port& port : from) {
+        const uint64_t bytes = (port.size_bytes + kStorageAlignment - 1) /
+                               kStorageAlignment * kStorageAlignment;
+        ports += bytes;
+        if (!is_staged) continue;
+        offsets.push_back(arena);
+        arena += bytes;
+      }
+    };
+    add(compiled_->inputs, compiled_->input_offsets);
+    add(compiled_->outputs, compiled_->output_offsets);
+    compiled_->arena_bytes = arena;
+    compiled_->peak_bytes = placement_.arena_bytes + ports;
+    if (compiled_->peak_bytes > environment_.max_peak_bytes) {
+      return LimitExceeded("an execution of the graph",
+                           static_cast<int64_t>(compiled_->peak_bytes), "bytes",
+                           "max_peak_bytes",
+                           static_cast<int64_t>(environment_.max_peak_bytes));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadWeights() {
+    for (ValueId value : placement_.weights) {
+      absl::StatusOr<std::shared_ptr<const Weight>> weight =
+          weights_.Get(inference_.constants[value], lane_);
+      if (!weight.ok()) return weight.status();
+      compiled_->weight_bytes += (*weight)->size_bytes;
+      compiled_->weights.push_back(*std::move(weight));
+    }
+    return absl::OkStatus();
+  }
+
+  void MakeSegments() {
+    std::vector<uint64_t> workspaces;
+    for (const BoundNode& bound : bound_) {
+      workspaces.push_back(bound.workspace_bytes);
+    }
+    const size_t first_count = schedule_.segments[0].size();
+    for (size_t i = 0; i < first_count; ++i) {
+      compiled_->estimated_ns += bound_[i].node.estimated_ns;
+      compiled_->first.steps.push_back(
+          MakeStep(*graph_, schedule_, placement_, launches_[i].node,
+                   static_cast<int32_t>(i), std::move(bound_[i])));
+    }
+    compiled_->output_copies = placement_.output_copies;
+    for (OutputCopy& copy : compiled_->output_copies) {
+      copy.source.size_bytes = compiled_->outputs[copy.output_index].size_bytes;
+    }
+    compiled_->extent_cell_count = schedule_.cell_count;
+    if (schedule_.cell_count > 0) {
+      compiled_->later_segments = std::make_unique<LaterSegments>(
+          graph_, input_shapes_, options_, std::move(schedule_),
+          std::move(placement_), std::move(workspaces), device_, environment_);
+    }
+  }
+
+  void Summarize() {
+    compiled_->device = device_.info().id;
+    compiled_->graph = graph_;
+    compiled_->node_count = static_cast<int32_t>(launches_.size());
+    for (HostTensor& constant : inference_.constants) {
+      if (constant.is_present()) {
+        compiled_->host_constants.push_back(std::move(constant));
+      }
+    }
+    compiled_->footprint_bytes =
+        sizeof(CompiledGraph) + launches_.size() * kStepFootprintBytes;
+    Explanation& explanation = compiled_->explanation;
+    explanation.device = compiled_->device;
+    explanation.arena_bytes = compiled_->arena_bytes;
+    explanation.peak_bytes = compiled_->peak_bytes;
+    explanation.weight_bytes = compiled_->weight_bytes;
+    explanation.arena_lower_bound_bytes = placement_.arena_lower_bound_bytes;
+    if (compiled_->later_segments != nullptr) {
+      explanation.segment_count = compiled_->later_segments->segment_count();
+    }
+  }
+
+  std::shared_ptr<const Graph> graph_;
+  const std::vector<Shape> input_shapes_;
+  const CompileOptions& options_;
+  Device& device_;
+  WeightStore& weights_;
+  Lane& lane_;
+  const CompilerEnvironment& environment_;
+
+  Inference inference_;
+  Schedule schedule_;
+  Placement placement_;
+  std::vector<BoundNode> bound_;  // by launch
+  std::vector<Launch> launches_;
+  std::shared_ptr<CompiledGraph> compiled_;
+};
+
+}  // namespace
+
+CompiledGraph::CompiledGraph() = default;
+CompiledGraph::~CompiledGraph() = default;
+
+absl::Status CheckBindings(const Graph& graph, const Inference& inference,
+                           BackendId backend, const KernelBindingTable& table) {
+  for (const Node& node : graph.nodes) {
+    const OpDef* def = FindOpDef(node.op);
+    if (def != nullptr && def->is_view) continue;
+    const DTypeList dtypes = NodeDTypes(inference, node);
+    if (dtypes.size() > node.inputs.size() &&
+        dtypes[node.inputs.size()] == DType::kUndefined) {
+      continue;  // its rank is not known yet, so neither are its dtypes
+    }
+    absl::StatusOr<CompiledNode> compiled =
+        CompileNode(node.op, dtypes, static_cast<int>(node.inputs.size()),
+                    backend, node.params, table);
+    if (!compiled.ok()) return WithNode(compiled.status(), node.name);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<CompiledGraph>> PlanGraph(
+    std::shared_ptr<const Graph> graph, absl::Span<const Shape> input_shapes,
+    const CompileOptions& options, Device& device, WeightStore& weights,
+    Lane& lane, const CompilerEnvironment& environment) {
+  return GraphCompiler(std::move(graph), input_shapes, options, device, weights,
+                       lane, environment)
+      .Run();
+}
+
+absl::Status PrepareNodes(CompiledGraph& graph, Device& device,
+                          PreparationChannel& channel) {
+  for (Step& step : graph.first.steps) {
+    if (absl::Status status = PrepareStep(*graph.graph, device, step);
+        !status.ok()) {
+      channel.Finish(status);
+      return status;
+    }
+    channel.Publish();
+  }
+  channel.Finish(absl::OkStatus());
+  return absl::OkStatus();
+}
+
+}  // namespace tensord

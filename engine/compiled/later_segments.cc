@@ -1,0 +1,158 @@
+#include "engine/compiled/later_segments.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/compiled/bind_node.h"
+#include "engine/compiled/step_builder.h"
+#include "engine/infer/infer.h"
+
+namespace tensord {
+namespace {
+
+// A segment compiled for one set of extents reads constants that this inference
+// holds, so it keeps them.
+struct SegmentWithConstants {
+  Segment segment;
+  std::vector<HostTensor> constants;
+};
+
+}  // namespace
+
+LaterSegments::LaterSegments(std::shared_ptr<const Graph> graph,
+                             std::vector<Shape> inputs, CompileOptions options,
+                             Schedule schedule, Placement placement,
+                             std::vector<uint64_t> planned_workspaces,
+                             Device& device,
+                             const CompilerEnvironment& environment)
+    : graph_(std::move(graph)),
+      inputs_(std::move(inputs)),
+      options_(std::move(options)),
+      schedule_(std::move(schedule)),
+      placement_(std::move(placement)),
+      planned_workspaces_(std::move(planned_workspaces)),
+      device_(device),
+      environment_(environment) {
+  int32_t launch = 0;
+  for (const auto& nodes : schedule_.segments) {
+    first_launch_.push_back(launch);
+    launch += static_cast<int32_t>(nodes.size());
+  }
+}
+
+absl::StatusOr<std::shared_ptr<const Segment>> LaterSegments::Get(
+    int index, absl::Span<const int64_t> extents) {
+  // Cells of this segment and of later ones hold nothing yet.
+  size_t told = 0;
+  for (const Schedule::Cells& cells : schedule_.cells) {
+    if (cells.segment < index) told += cells.extents.size();
+  }
+  const Key key(index, {extents.begin(), extents.begin() + told});
+  if (std::shared_ptr<const Segment> segment = Find(key)) return segment;
+  absl::StatusOr<std::shared_ptr<const Segment>> segment =
+      Compile(index, extents.first(told));
+  if (segment.ok()) Keep(key, *segment);
+  return segment;
+}
+
+absl::StatusOr<std::vector<Shape>> LaterSegments::OutputShapes(
+    absl::Span<const int64_t> extents) {
+  absl::StatusOr<Inference> inference = Infer(extents);
+  if (!inference.ok()) return inference.status();
+  std::vector<Shape> shapes;
+  for (ValueId output : graph_->outputs) {
+    absl::StatusOr<Shape> shape = ToConcrete(*inference->types[output].shape);
+    if (!shape.ok()) return shape.status();
+    shapes.push_back(*std::move(shape));
+  }
+  return shapes;
+}
+
+absl::StatusOr<Inference> LaterSegments::Infer(
+    absl::Span<const int64_t> extents) const {
+  KnownExtents known;
+  for (const Schedule::Cells& cells : schedule_.cells) {
+    if (cells.extents.empty() || cells.extents.back().extent_cell_index >=
+                                     static_cast<int32_t>(extents.size())) {
+      continue;
+    }
+    absl::flat_hash_map<ValueId, Dims> dims;
+    for (const auto& [value, bound] : cells.bounds) {
+      dims[value].assign(bound.extents().begin(), bound.extents().end());
+    }
+    for (const ExtentBinding& binding : cells.extents) {
+      const int64_t extent = extents[binding.extent_cell_index];
+      if (extent < 0 || extent > binding.upper_bound) {
+        return WithNode(
+            absl::InternalError(absl::StrCat(
+                "its kernel wrote extent ", extent, " for dimension ",
+                binding.dimension, ", outside [0, ", binding.upper_bound, "]")),
+            graph_->nodes[cells.node].name);
+      }
+      dims[binding.value][binding.dimension] = extent;
+    }
+    for (const auto& [value, extents_of_value] : dims) {
+      absl::StatusOr<Shape> shape = Shape::Create(extents_of_value);
+      if (!shape.ok()) return shape.status();
+      known.shapes.emplace(value, *std::move(shape));
+    }
+  }
+  return InferGraph(*graph_, inputs_, known, environment_.limits,
+                    environment_.evaluator);
+}
+
+absl::StatusOr<std::shared_ptr<const Segment>> LaterSegments::Compile(
+    int index, absl::Span<const int64_t> extents) const {
+  absl::StatusOr<Inference> inference = Infer(extents);
+  if (!inference.ok()) return inference.status();
+  const BindingScope scope{*graph_, *inference, device_.info(), options_,
+                           environment_};
+  auto result = std::make_shared<SegmentWithConstants>();
+  int32_t launch = first_launch_[index];
+  for (NodeId node : schedule_.segments[index]) {
+    // An extent that this very segment tells stands at its bound.
+    absl::StatusOr<BoundNode> bound = BindNode(scope, node, [&](ValueId value) {
+      return BoundShape(*inference, value);
+    });
+    if (!bound.ok()) return bound.status();
+    if (bound->workspace_bytes > planned_workspaces_[launch]) {
+      return WithNode(
+          absl::InternalError(absl::StrCat("kernel ", bound->node.entry->name,
+                                           " asks for ", bound->workspace_bytes,
+                                           " bytes of workspace, planned were ",
+                                           planned_workspaces_[launch])),
+          graph_->nodes[node].name);
+    }
+    Step step = MakeStep(*graph_, schedule_, placement_, node, launch++,
+                         *std::move(bound));
+    if (absl::Status status = PrepareStep(*graph_, device_, step);
+        !status.ok()) {
+      return status;
+    }
+    result->segment.steps.push_back(std::move(step));
+  }
+  result->constants = std::move(inference->constants);
+  return std::shared_ptr<const Segment>(result, &result->segment);
+}
+
+std::shared_ptr<const Segment> LaterSegments::Find(const Key& key) {
+  absl::MutexLock lock(&mu_);
+  const auto it = by_key_.find(key);
+  if (it == by_key_.end()) return nullptr;
+  kept_.splice(kept_.begin(), kept_, it->second);
+  return it->second->segment;
+}
+
+void LaterSegments::Keep(const Key& key,
+                         std::shared_ptr<const Segment> segment) {
+  absl::MutexLock lock(&mu_);
+  if (by_key_.contains(key)) return;
+  kept_.push_front({key, std::move(segment)});
+  by_key_[key] = kept_.begin();
+  if (kept_.size() > kMaxKept) {
+    by_key_.erase(kept_.back().key);
+    kept_.pop_back();
+  }
+}
+
+}  // namespace tensord

@@ -1,0 +1,175 @@
+#include "engine/compiled/schedule.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "engine/ops/op_table.h"
+
+namespace tensord {
+namespace {
+
+bool IsView(const Node& node) {
+  const OpDef* def = FindOpDef(node.op);
+  return def != nullptr && def->is_view;
+}
+
+bool HasDataDependentExtents(const Node& node) {
+  const OpDef* def = FindOpDef(node.op);
+  return def != nullptr && def->has_data_dependent_extents;
+}
+
+// A view has one output that anybody can want; its further ones (Dropout's
+// mask) were refused when the graph was built.
+std::vector<ValueId> FindRoots(const Graph& graph) {
+  std::vector<ValueId> roots(graph.values.size());
+  for (size_t i = 0; i < roots.size(); ++i) roots[i] = static_cast<ValueId>(i);
+  for (const Node& node : graph.nodes) {
+    if (IsView(node) && node.outputs[0] != kNoValue) {
+      roots[node.outputs[0]] = roots[node.inputs[0]];
+    }
+  }
+  return roots;
+}
+
+// By node: whether an output of the graph needs it at the run.
+std::vector<bool> FindLive(const Graph& graph, const Inference& inference) {
+  std::vector<bool> is_needed(graph.values.size(), false);
+  for (ValueId output : graph.outputs) is_needed[output] = true;
+  std::vector<bool> is_live(graph.nodes.size(), false);
+  for (size_t i = graph.nodes.size(); i-- > 0;) {
+    const Node& node = graph.nodes[i];
+    for (ValueId output : node.outputs) {
+      if (output != kNoValue && is_needed[output] &&
+          !inference.constants[output].is_present()) {
+        is_live[i] = true;
+      }
+    }
+    if (!is_live[i]) continue;
+    // A view needs only the bytes; its other inputs were read by inference.
+    const size_t input_count = IsView(node) ? 1 : node.inputs.size();
+    for (size_t k = 0; k < input_count; ++k) {
+      if (node.inputs[k] != kNoValue) is_needed[node.inputs[k]] = true;
+    }
+  }
+  return is_live;
+}
+
+class Scheduler {
+ public:
+  Scheduler(const Graph& graph, const Inference& inference)
+      : graph_(graph),
+        inference_(inference),
+        first_segment_(graph.values.size(), 0) {}
+
+  absl::StatusOr<Schedule> Run() {
+    const std::vector<bool> is_live = FindLive(graph_, inference_);
+    schedule_.roots = FindRoots(graph_);
+    schedule_.segment_by_node.assign(graph_.nodes.size(), -1);
+    schedule_.segments.resize(1);
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (is_live[i]) Place(static_cast<NodeId>(i));
+    }
+    if (absl::Status status = NumberCells(); !status.ok()) return status;
+    return std::move(schedule_);
+  }
+
+ private:
+  void Place(NodeId id) {
+    const Node& node = graph_.nodes[id];
+    int segment = 0;
+    for (ValueId input : node.inputs) {
+      if (input != kNoValue) {
+        segment = std::max(segment, first_segment_[input]);
+      }
+    }
+    const bool ends_segment = HasDataDependentExtents(node);
+    for (ValueId output : node.outputs) {
+      if (output != kNoValue) {
+        first_segment_[output] = segment + (ends_segment ? 1 : 0);
+      }
+    }
+    if (IsView(node)) {
+      schedule_.views.push_back(id);
+      return;
+    }
+    if (static_cast<size_t>(segment) >= schedule_.segments.size()) {
+      schedule_.segments.resize(segment + 1);
+    }
+    schedule_.segments[segment].push_back(id);
+    schedule_.segment_by_node[id] = segment;
+  }
+
+  absl::Status NumberCells() {
+    for (size_t s = 0; s < schedule_.segments.size(); ++s) {
+      for (NodeId id : schedule_.segments[s]) {
+        if (!HasDataDependentExtents(graph_.nodes[id])) continue;
+        Schedule::Cells cells{.node = id, .segment = static_cast<int>(s)};
+        for (ValueId output : graph_.nodes[id].outputs) {
+          if (output == kNoValue) continue;
+          if (absl::Status status = AddCells(output, cells); !status.ok()) {
+            return WithNode(status, graph_.nodes[id].name);
+          }
+        }
+        schedule_.cells.push_back(std::move(cells));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddCells(ValueId value, Schedule::Cells& cells) {
+    absl::StatusOr<Shape> bound = BoundShape(inference_, value);
+    if (!bound.ok()) return bound.status();
+    const SymbolicShape& shape = *inference_.types[value].shape;
+    for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
+      if (shape[d].is_known()) continue;
+      cells.extents.push_back({.value = value,
+                               .dimension = d,
+                               .extent_cell_index = schedule_.cell_count++,
+                               .upper_bound = (*bound)[d]});
+    }
+    cells.bounds.emplace_back(value, *std::move(bound));
+    return absl::OkStatus();
+  }
+
+  const Graph& graph_;
+  const Inference& inference_;
+  std::vector<int> first_segment_;  // by value: where its extents are known
+  Schedule schedule_;
+};
+
+}  // namespace
+
+const Schedule::Cells* Schedule::cells_of(NodeId node) const {
+  for (const Cells& candidate : cells) {
+    if (candidate.node == node) return &candidate;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<Shape> BoundShape(const Inference& inference, ValueId value) {
+  const std::optional<SymbolicShape>& symbolic = inference.types[value].shape;
+  if (!symbolic.has_value()) {
+    return absl::InternalError("a value's rank is not known at compilation");
+  }
+  Dims extents;
+  for (const Dim dim : *symbolic) {
+    const int64_t extent = dim.is_known()
+                               ? dim.extent()
+                               : inference.symbols.upper_bound(dim.symbol());
+    if (extent == SymbolTable::kUnbounded) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "dimension ", extents.size(), " of ",
+          inference.symbols.ToString(*symbolic),
+          " has no upper bound that follows from the input shapes"));
+    }
+    extents.push_back(extent);
+  }
+  return Shape::Create(extents);
+}
+
+absl::StatusOr<Schedule> MakeSchedule(const Graph& graph,
+                                      const Inference& inference) {
+  return Scheduler(graph, inference).Run();
+}
+
+}  // namespace tensord
