@@ -15,7 +15,8 @@
 #include "backends/api/dtype.h"
 #include "backends/api/shape.h"
 #include "engine/memory/buffer_pool.h"
-#include "engine/profile/op_profile.h"
+#include "engine/profile/phase_profile.h"
+#include "engine/profile/trace_buffer.h"
 
 namespace tensord {
 

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/api/backend.h"
+#include "engine/exec/borrowed_storage.h"
 #include "engine/profile/op_profile.h"
 
 namespace tensord {
@@ -34,6 +35,16 @@ class LaneSlot {
   const Storage* arena() const { return arena_.get(); }
   const Storage* extent_cells() const { return extent_cells_.get(); }
 
+  // Scratch of the executor, kept so that its capacity is.
+  struct Scratch {
+    BorrowedStorages borrowed;
+    std::vector<StorageView> inputs;    // of the execution
+    std::vector<StorageView> outputs;   // of the execution
+    std::vector<StorageView> operands;  // of one launch
+    std::vector<int64_t> extents;
+  };
+  Scratch& scratch() { return scratch_; }
+
  private:
   LaneSlot(Device& device, std::unique_ptr<Lane> lane,
            std::unique_ptr<op_profile::Shard> shard, WorkerPool* workers);
@@ -43,6 +54,7 @@ class LaneSlot {
   const std::unique_ptr<op_profile::Shard> shard_;
   std::unique_ptr<const Storage> arena_;
   std::unique_ptr<const Storage> extent_cells_;
+  Scratch scratch_;
   // Last, so that it goes first: it waits for work that uses the memory above.
   const std::unique_ptr<Lane> lane_;
 };
