@@ -2,7 +2,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
+#include "engine/limit_exceeded.h"
 
 namespace tensord {
 namespace {
@@ -87,9 +87,13 @@ absl::Status CheckPrintable(absl::string_view what, absl::string_view text) {
 absl::Status LimitExceeded(absl::string_view what, int64_t asked,
                            absl::string_view unit, absl::string_view limit_name,
                            int64_t limit) {
-  return absl::ResourceExhaustedError(absl::StrCat(
-      what, " has ", asked, " ", unit, "; the limit ", limit_name, " is ",
-      limit, " (--", absl::StrReplaceAll(limit_name, {{"_", "-"}}), ")"));
+  const LimitDetails details{.limit = std::string(limit_name),
+                             .maximum = limit,
+                             .requested = asked,
+                             .unit = std::string(unit),
+                             .scope = "graph",
+                             .subject = std::string(what)};
+  return details.ToStatus(absl::StrCat(what, " has ", asked, " ", unit));
 }
 
 }  // namespace tensord

@@ -31,9 +31,8 @@ std::string Quoted(absl::string_view text);
 // that names the first offending byte. `what` is the noun: "value name".
 absl::Status CheckPrintable(absl::string_view what, absl::string_view text);
 
-// kResourceExhausted for a limit: "graph has 12 nodes; the limit max_nodes is
-// 10
-// (--max-nodes)". `limit_name` is the field of GraphLimits.
+// kResourceExhausted for a limit of GraphLimits, with LimitDetails: "graph has
+// 12 nodes; the limit max_nodes is 10 (--max-nodes)". `what` is its subject.
 absl::Status LimitExceeded(absl::string_view what, int64_t asked,
                            absl::string_view unit, absl::string_view limit_name,
                            int64_t limit);
