@@ -76,6 +76,7 @@ struct DeviceInfo {
   bool is_host_addressable = true;  // storages can be read by the host in place
   bool has_timestamps = false;      // completions carry DeviceTimestamps
   bool imports_host_memory = false;
+  bool computes = true;  // false: kernels leave outputs as they were (null)
   uint64_t memory_limit_bytes = 0;  // Allocate() refuses above it
   int max_lanes = 1;
 

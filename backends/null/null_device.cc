@@ -70,6 +70,7 @@ DeviceInfo MakeInfo(DeviceId id, uint64_t memory_limit_bytes) {
   info.uuid = absl::StrCat("null-", id.ordinal);
   info.is_synchronous = true;
   info.is_host_addressable = true;
+  info.computes = false;
   info.memory_limit_bytes = memory_limit_bytes;
   info.max_lanes = 64;  // nothing is shared between them
   info.flops_per_ns = 1000;
