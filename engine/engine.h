@@ -161,6 +161,13 @@ class Engine {
   //   healthy device), kDeadlineExceeded, kCancelled, and the run's own.
   virtual void Start(Execution& execution) = 0;
 
+  // Stops an execution: one that waits (for its compilation or a lane) is
+  // answered kCancelled inside the call, one that runs ends between its
+  // segments. The caller keeps `execution` alive until the call returns;
+  // nothing happens to one that was answered already. Setting is_cancelled
+  // alone is seen only when its turn comes.
+  virtual void Cancel(Execution& execution) = 0;
+
   // Buffers for inputs; outputs come from it too.
   virtual BufferPool& buffers() = 0;
 

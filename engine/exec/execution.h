@@ -21,6 +21,7 @@
 namespace tensord {
 
 struct CompiledGraph;
+struct Execution;
 class LoadedGraph;
 class PreparationChannel;
 
@@ -33,6 +34,29 @@ struct HostValue {
   DType dtype = DType::kUndefined;
   Shape shape;
   PooledBuffer bytes;
+};
+
+// Where executions wait.
+// Threading: thread-safe.
+class WaitingRoom {
+ public:
+  virtual ~WaitingRoom() = default;
+
+  // Takes `execution` out, if it still waits here: then nobody else answers it.
+  virtual bool Withdraw(Execution& execution) = 0;
+
+  // Answers everything whose deadline has passed at `now`, and returns the
+  // earliest deadline of what is left.
+  virtual absl::Time AnswerExpired(absl::Time now) = 0;
+};
+
+// An execution's place in the queue where it waits (ExecutionQueue).
+// Threading: guarded by the room's lock, but for `room` itself.
+struct QueueLinks {
+  Execution* previous = nullptr;
+  Execution* next = nullptr;
+  int64_t deadline_index = -1;  // in the heap; -1 without a deadline
+  std::atomic<WaitingRoom*> room{nullptr};
 };
 
 // One run of a graph: what goes in, and, once it is done, what came out. An
@@ -55,7 +79,8 @@ struct Execution {
   void (*on_done)(Execution& execution) = nullptr;
   void* user = nullptr;  // for on_done
 
-  // Set from any thread to stop the run between segments or while it is queued.
+  // Set from any thread to stop the run between segments, or before it begins.
+  // Engine::Cancel sets it, and answers at once what still waits.
   std::atomic<bool> is_cancelled{false};
 
   // Out.
@@ -70,6 +95,7 @@ struct Execution {
   std::shared_ptr<PreparationChannel> preparation;  // of a pipelined first run
   int64_t enqueued_ns = 0;
   uint64_t admitted_bytes = 0;
+  QueueLinks links;
 };
 
 }  // namespace tensord
