@@ -1,0 +1,52 @@
+#include "engine/pool/open_executions.h"
+
+#include <optional>
+#include <utility>
+
+#include "engine/compiled/compiled_graph.h"
+#include "engine/compiled/preparation.h"
+
+namespace tensord {
+
+void OpenExecutions::Answer(Execution& execution, absl::Status status) {
+  if (phases_ != nullptr) {
+    std::optional<BackendId> backend;
+    if (execution.compiled != nullptr) backend = execution.ran_on.backend;
+    for (int i = 0; i < op_profile::kPhaseCount; ++i) {
+      const int64_t ns = execution.phase_ns[i];
+      if (ns > 0) phases_->Add(static_cast<Phase>(i), backend, ns);
+    }
+  }
+  if (execution.preparation != nullptr) {
+    execution.preparation->Detach();
+    execution.preparation.reset();
+  }
+  execution.compiled.reset();
+  execution.status = std::move(status);
+  execution.on_done(execution);
+  Close();
+}
+
+// The last one takes the lock, so that a waiter that then destroys this object
+// cannot do so while its count is still being looked at.
+void OpenExecutions::Close() {
+  int64_t count = count_.load(std::memory_order_relaxed);
+  while (count > 1) {
+    if (count_.compare_exchange_weak(count, count - 1)) return;
+  }
+  absl::MutexLock lock(&mu_);
+  if (count_.fetch_sub(1) == 1) none_.SignalAll();
+}
+
+bool OpenExecutions::AwaitNone(absl::Time deadline) {
+  absl::MutexLock lock(&mu_);
+  while (count_.load() != 0) {
+    if (none_.WaitWithDeadline(&mu_, deadline) && count_.load() != 0 &&
+        absl::Now() >= deadline) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace tensord

@@ -1,0 +1,337 @@
+#include "engine/pool/pooled_device.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/compiled/compiled_graph.h"
+
+namespace tensord {
+namespace {
+
+int64_t NowNs() {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+int64_t& QueueNs(Execution& execution) {
+  return execution.phase_ns[static_cast<int>(Phase::kQueue)];
+}
+
+// Statuses that a device's own fault may be behind.
+bool MayBeFault(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kUnavailable ||
+         status.code() == absl::StatusCode::kInternal;
+}
+
+absl::Status CheckStillWanted(const Execution& execution, absl::Time now) {
+  if (execution.is_cancelled.load()) {
+    return absl::CancelledError("cancelled while it was queued");
+  }
+  if (execution.deadline <= now) {
+    return absl::DeadlineExceededError(
+        "the deadline passed while it was queued");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ClosingError() {
+  return absl::UnavailableError("the daemon is shutting down");
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PooledDevice>> PooledDevice::Create(
+    std::unique_ptr<Device> device, const PoolOptions& options,
+    const PoolServices& services) {
+  std::unique_ptr<PooledDevice> pooled(
+      new PooledDevice(std::move(device), options, services));
+  const int maximum = pooled->info().max_lanes;
+  const int count = options.lanes_per_device > 0
+                        ? std::min(options.lanes_per_device, maximum)
+                        : maximum;
+  for (int i = 0; i < count; ++i) {
+    absl::StatusOr<std::unique_ptr<LaneSlot>> lane = LaneSlot::Create(
+        pooled->device(), services.profile, services.host.workers);
+    if (!lane.ok()) return lane.status();
+    pooled->lanes_.push_back(*std::move(lane));
+  }
+  {
+    absl::MutexLock lock(&pooled->mu_);
+    pooled->sleepers_.reserve(count);
+    // Lane 0 is leased first.
+    for (int i = count - 1; i >= 0; --i) {
+      pooled->free_lanes_.push_back(pooled->lanes_[i].get());
+    }
+  }
+  services.watch->Add(pooled.get());
+  for (int i = 0; i < count; ++i) {
+    pooled->threads_.emplace_back([device = pooled.get()] { device->Work(); });
+  }
+  return pooled;
+}
+
+PooledDevice::PooledDevice(std::unique_ptr<Device> device,
+                           const PoolOptions& options,
+                           const PoolServices& services)
+    : options_(options),
+      services_(services),
+      device_(std::move(device)),
+      queue_(*this, absl::StrCat("device ", device_->info().id.ToString()),
+             options.max_queue_length, options.max_queued_bytes) {}
+
+PooledDevice::~PooledDevice() {
+  Close();
+  Join();
+}
+
+bool PooledDevice::TryRunInline(Execution& execution) {
+  if (!info().is_synchronous || execution.preparation != nullptr ||
+      execution.compiled->later_segments != nullptr ||
+      execution.compiled->estimated_ns >=
+          absl::ToDoubleNanoseconds(options_.inline_limit)) {
+    return false;
+  }
+  LaneSlot* lane = nullptr;
+  {
+    absl::MutexLock lock(&mu_);
+    if (!queue_.empty() || free_lanes_.empty() || is_closing_ || !fault_.ok()) {
+      return false;
+    }
+    lane = free_lanes_.back();
+    free_lanes_.pop_back();
+    ++in_flight_;
+    PublishLoad();
+  }
+  Run(*lane, execution);
+  return true;
+}
+
+absl::Status PooledDevice::Enqueue(Execution& execution) {
+  execution.enqueued_ns = NowNs();
+  // The execution may be gone as soon as it is queued.
+  const absl::Time deadline = execution.deadline;
+  {
+    absl::MutexLock lock(&mu_);
+    if (is_closing_) return ClosingError();
+    if (!fault_.ok()) return fault_;
+    absl::Status status = queue_.Push(execution);
+    if (!status.ok()) return status;
+    PublishLoad();
+    if (!free_lanes_.empty()) WakeOne();
+  }
+  services_.watch->Tell(deadline);
+  return absl::OkStatus();
+}
+
+bool PooledDevice::Withdraw(Execution& execution) {
+  absl::MutexLock lock(&mu_);
+  if (!queue_.Remove(execution)) return false;
+  PublishLoad();
+  QueueNs(execution) += NowNs() - execution.enqueued_ns;
+  return true;
+}
+
+absl::Time PooledDevice::AnswerExpired(absl::Time now) {
+  for (;;) {
+    Execution* expired = nullptr;
+    {
+      absl::MutexLock lock(&mu_);
+      expired = queue_.PopExpired(now);
+      if (expired == nullptr) return queue_.NextDeadline();
+      PublishLoad();
+    }
+    QueueNs(*expired) += NowNs() - expired->enqueued_ns;
+    services_.open->Answer(*expired, CheckStillWanted(*expired, now));
+  }
+}
+
+void PooledDevice::CheckHealth() {
+  absl::Status health = device_->health();
+  if (!health.ok()) Lose(std::move(health));
+}
+
+absl::Status PooledDevice::Availability() const {
+  {
+    absl::MutexLock lock(&mu_);
+    if (!fault_.ok()) return fault_;
+  }
+  if (is_draining_.load(std::memory_order_relaxed)) {
+    return absl::UnavailableError(
+        absl::StrCat("device ", info().id.ToString(), " is draining"));
+  }
+  return absl::OkStatus();
+}
+
+PooledDevice::Counts PooledDevice::counts() const {
+  absl::MutexLock lock(&mu_);
+  return {.in_flight = in_flight_,
+          .queue_depth = queue_.length(),
+          .queued_bytes = queue_.bytes(),
+          .completed = completed_,
+          .failed = failed_,
+          .faults = faults_};
+}
+
+void PooledDevice::Close() {
+  std::vector<Execution*> refused;
+  {
+    absl::MutexLock lock(&mu_);
+    is_closing_ = true;
+    refused = EmptyQueue();
+    while (!sleepers_.empty()) WakeOne();
+  }
+  for (Execution* execution : refused) {
+    services_.open->Answer(*execution, ClosingError());
+  }
+}
+
+void PooledDevice::Join() {
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+void PooledDevice::Work() {
+  pthread_setname_np(pthread_self(),
+                     absl::StrCat("lane ", info().id.ToString()).c_str());
+  Sleeper self;
+  for (;;) {
+    Execution* execution = nullptr;
+    LaneSlot* lane = nullptr;
+    {
+      absl::MutexLock lock(&mu_);
+      while (!is_closing_ && (lane = LeaseForNext(&execution)) == nullptr) {
+        self.is_woken = false;
+        sleepers_.push_back(&self);
+        while (!self.is_woken) self.wake.Wait(&mu_);
+      }
+    }
+    if (lane == nullptr) return;
+    Run(*lane, *execution);
+  }
+}
+
+LaneSlot* PooledDevice::LeaseForNext(Execution** execution) {
+  if (free_lanes_.empty()) return nullptr;
+  *execution = queue_.Pop();
+  if (*execution == nullptr) return nullptr;
+  LaneSlot* lane = free_lanes_.back();
+  free_lanes_.pop_back();
+  ++in_flight_;
+  PublishLoad();
+  QueueNs(**execution) += NowNs() - (*execution)->enqueued_ns;
+  return lane;
+}
+
+void PooledDevice::Run(LaneSlot& lane, Execution& execution) {
+  bool lane_is_busy = false;
+  absl::Status status = RunUntilLimit(lane, execution, &lane_is_busy);
+  if (MayBeFault(status)) CheckHealth();
+  // What a lane that was given up still works on stays until it is empty.
+  std::shared_ptr<const CompiledGraph> kept;
+  if (lane_is_busy) kept = execution.compiled;
+  {
+    absl::MutexLock lock(&mu_);
+    --in_flight_;
+    ++(status.ok() ? completed_ : failed_);
+    PublishLoad();
+    if (!lane_is_busy) {
+      free_lanes_.push_back(&lane);
+      // This thread may be a caller that does not come back for the queue.
+      if (!queue_.empty()) WakeOne();
+    }
+  }
+  services_.open->Answer(execution, std::move(status));
+  if (!lane_is_busy) return;
+  Drain(lane);
+  kept.reset();
+  GiveBack(lane);
+}
+
+absl::Status PooledDevice::RunUntilLimit(LaneSlot& lane, Execution& execution,
+                                         bool* lane_is_busy) {
+  const absl::Time now = absl::Now();
+  execution.ran_on = info().id;
+  absl::Status status = CheckStillWanted(execution, now);
+  if (!status.ok()) return status;
+
+  const absl::Time deadline = execution.deadline;
+  execution.deadline = std::min(deadline, now + options_.max_execution_time);
+  status =
+      options_.run(lane, *execution.compiled, execution, *services_.buffers,
+                   execution.preparation.get(), lane_is_busy);
+  const bool is_limited = execution.deadline < deadline;
+  execution.deadline = deadline;
+  if (is_limited && absl::IsDeadlineExceeded(status)) {
+    return absl::DeadlineExceededError(absl::StrCat(
+        "the execution held a lane of device ", info().id.ToString(), " for ",
+        absl::FormatDuration(options_.max_execution_time),
+        ", the limit max_execution_time (--max-execution-time)"));
+  }
+  return status;
+}
+
+void PooledDevice::Drain(LaneSlot& lane) {
+  absl::Status status = lane.lane().Drain(absl::Now() + options_.hang_timeout);
+  if (absl::IsDeadlineExceeded(status)) {
+    Lose(absl::UnavailableError(absl::StrCat(
+        "device ", info().id.ToString(), " hangs: a lane was busy for ",
+        absl::FormatDuration(options_.hang_timeout),
+        " after its execution was given up (--hang-timeout)")));
+    status = lane.lane().Drain(absl::InfiniteFuture());
+  }
+  if (!status.ok()) CheckHealth();
+}
+
+void PooledDevice::GiveBack(LaneSlot& lane) {
+  absl::MutexLock lock(&mu_);
+  free_lanes_.push_back(&lane);
+  if (!queue_.empty()) WakeOne();
+}
+
+void PooledDevice::Lose(absl::Status fault) {
+  std::vector<Execution*> moved;
+  {
+    absl::MutexLock lock(&mu_);
+    if (!fault_.ok()) return;
+    fault_ = absl::UnavailableError(absl::StrCat(
+        "device ", info().id.ToString(), " is lost: ", fault.message()));
+    ++faults_;
+    moved = EmptyQueue();
+  }
+  if (services_.host.logger != nullptr) {
+    services_.host.logger->Log(LogSeverity::kError, "device lost",
+                               {{"device", info().id.ToString()},
+                                {"reason", std::string(fault.message())},
+                                {"moved", absl::StrCat(moved.size())}});
+  }
+  for (Execution* execution : moved) services_.reroute(*execution);
+}
+
+std::vector<Execution*> PooledDevice::EmptyQueue() {
+  std::vector<Execution*> executions;
+  const int64_t now_ns = NowNs();
+  while (Execution* execution = queue_.Pop()) {
+    QueueNs(*execution) += now_ns - execution->enqueued_ns;
+    executions.push_back(execution);
+  }
+  PublishLoad();
+  return executions;
+}
+
+void PooledDevice::WakeOne() {
+  if (sleepers_.empty()) return;
+  Sleeper* sleeper = sleepers_.back();
+  sleepers_.pop_back();
+  sleeper->is_woken = true;
+  sleeper->wake.Signal();
+}
+
+void PooledDevice::PublishLoad() {
+  load_.store(queue_.length() + in_flight_, std::memory_order_relaxed);
+}
+
+}  // namespace tensord

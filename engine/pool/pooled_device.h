@@ -1,0 +1,137 @@
+#ifndef TENSORD_ENGINE_POOL_POOLED_DEVICE_H_
+#define TENSORD_ENGINE_POOL_POOLED_DEVICE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "backends/api/backend.h"
+#include "engine/exec/execution.h"
+#include "engine/exec/lane_slot.h"
+#include "engine/pool/execution_queue.h"
+#include "engine/pool/pool_options.h"
+
+namespace tensord {
+
+// One device at work: its lanes, the queue in front of them, and one thread for
+// each lane, which leases a free lane for the next execution and runs it.
+//
+// A device is lost when it reports a fault, or when a lane stays busy for
+// hang_timeout after its execution was given up. From then on it takes nothing;
+// what was queued goes to another device (PoolServices::reroute), what runs
+// ends as its lanes end it.
+//
+// Threading: every method may be called from any thread. on_done is called
+//   without a lock, on a lane's thread or inside the call.
+// Ownership: owns the device, its lanes and threads; borrows the services.
+class PooledDevice final : public WaitingRoom {
+ public:
+  // Errors: the device's, when it cannot make its lanes.
+  static absl::StatusOr<std::unique_ptr<PooledDevice>> Create(
+      std::unique_ptr<Device> device, const PoolOptions& options,
+      const PoolServices& services);
+
+  ~PooledDevice() override;
+
+  const DeviceInfo& info() const { return device_->info(); }
+  Device& device() { return *device_; }
+  int lane_count() const { return static_cast<int>(lanes_.size()); }
+
+  // Runs `execution` on the calling thread if that is the quickest: the device
+  // is synchronous, a lane is free, nothing waits, and the compiled graph is
+  // estimated to take less than inline_limit. False: nothing was done.
+  bool TryRunInline(Execution& execution);
+
+  // Queues `execution` (its `compiled` is for this device); it is answered
+  // later. An error leaves it with the caller: kUnavailable when the device was
+  // lost or is closing, and the queue's own.
+  absl::Status Enqueue(Execution& execution);
+
+  bool Withdraw(Execution& execution) override;
+  absl::Time AnswerExpired(absl::Time now) override;
+
+  // Makes the device lost if it has a fault.
+  void CheckHealth();
+
+  // OK, or why no execution is given to it: kUnavailable.
+  absl::Status Availability() const;
+  void SetDraining(bool is_draining) { is_draining_.store(is_draining); }
+
+  // Executions queued and on lanes, for choosing among devices.
+  int64_t load() const { return load_.load(std::memory_order_relaxed); }
+
+  struct Counts {
+    int64_t in_flight = 0;
+    int64_t queue_depth = 0;
+    uint64_t queued_bytes = 0;
+    uint64_t completed = 0;
+    uint64_t failed = 0;
+    uint64_t faults = 0;
+  };
+  Counts counts() const;
+
+  // Refuses what is queued and what comes (kUnavailable). Join() then waits for
+  // what runs and ends the threads.
+  void Close();
+  void Join();
+
+ private:
+  // A thread without work. It is woken once, by whoever takes it off the list.
+  struct Sleeper {
+    absl::CondVar wake;
+    bool is_woken = false;
+  };
+
+  PooledDevice(std::unique_ptr<Device> device, const PoolOptions& options,
+               const PoolServices& services);
+
+  void Work();
+  // A lane for the next execution of the queue; null when there is none of
+  // either.
+  LaneSlot* LeaseForNext(Execution** execution)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Runs on a leased lane, gives the lane back, and answers.
+  void Run(LaneSlot& lane, Execution& execution);
+  absl::Status RunUntilLimit(LaneSlot& lane, Execution& execution,
+                             bool* lane_is_busy);
+  // Waits until a lane is empty whose execution was given up.
+  void Drain(LaneSlot& lane);
+  void GiveBack(LaneSlot& lane);
+  void Lose(absl::Status fault);
+  // Takes everything out of the queue.
+  std::vector<Execution*> EmptyQueue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void WakeOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void PublishLoad() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const PoolOptions options_;
+  const PoolServices& services_;
+  const std::unique_ptr<Device> device_;
+  std::vector<std::unique_ptr<LaneSlot>> lanes_;
+
+  std::atomic<int64_t> load_{0};
+  std::atomic<bool> is_draining_{false};
+
+  mutable absl::Mutex mu_;
+  ExecutionQueue queue_ ABSL_GUARDED_BY(mu_);
+  std::vector<LaneSlot*> free_lanes_ ABSL_GUARDED_BY(mu_);  // last one first
+  std::vector<Sleeper*> sleepers_ ABSL_GUARDED_BY(mu_);     // last one first
+  int64_t in_flight_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t completed_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t failed_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t faults_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::Status fault_ ABSL_GUARDED_BY(mu_);
+  bool is_closing_ ABSL_GUARDED_BY(mu_) = false;
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace tensord
+
+#endif  // TENSORD_ENGINE_POOL_POOLED_DEVICE_H_
