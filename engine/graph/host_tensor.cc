@@ -1,5 +1,6 @@
 #include "engine/graph/host_tensor.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -48,6 +49,17 @@ absl::StatusOr<HostTensor> HostTensor::Copy(DType dtype, Shape shape,
     return absl::InvalidArgumentError(
         absl::StrCat(bytes.size(), " bytes for ", DTypeName(dtype), " ",
                      shape.ToString(), ", which takes ", expected));
+  }
+  // Kernels read bool, for which another byte is undefined behaviour.
+  if (dtype == DType::kBool) {
+    const auto* wrong =
+        std::find_if(bytes.begin(), bytes.end(),
+                     [](std::byte byte) { return byte > std::byte{1}; });
+    if (wrong != bytes.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "element ", wrong - bytes.begin(), " of bool ", shape.ToString(),
+          " is ", static_cast<int>(*wrong), ", not 0 or 1"));
+    }
   }
   return Make(dtype, std::move(shape), [&](absl::Span<std::byte> destination) {
     if (!bytes.empty()) {

@@ -21,7 +21,8 @@ class HostTensor {
   HostTensor() = default;  // absent: kUndefined
 
   // Copies `bytes`; kInvalidArgument when their number is not what dtype and
-  // shape give ("16 bytes for float32 [2, 3], which takes 24").
+  // shape give ("16 bytes for float32 [2, 3], which takes 24"), and for a bool
+  // that is not 0 or 1.
   static absl::StatusOr<HostTensor> Copy(DType dtype, Shape shape,
                                          absl::Span<const std::byte> bytes);
 
