@@ -41,23 +41,6 @@ absl::Status Accepts(const KernelEntry& entry, const NodeSite& site,
   return entry.accepts == nullptr ? absl::OkStatus() : entry.accepts(site);
 }
 
-// Layouts that the kernel would read wrongly. The compiler plans copies, so a
-// failure here is a caller's that builds its own calls.
-absl::Status CheckLayouts(const CompiledNode& node,
-                          absl::Span<const Layout> layouts) {
-  for (size_t i = 0; i < layouts.size(); ++i) {
-    const bool is_input = i < static_cast<size_t>(node.input_count);
-    if (is_input && node.caps.strided_input) continue;
-    if (layouts[i].IsContiguous()) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        is_input ? "input " : "output ",
-        is_input ? i : i - static_cast<size_t>(node.input_count), " of ",
-        OpKindName(node.op), " is not contiguous, and kernel ",
-        node.entry->name, " does not walk strides"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<CompiledNode> CompileNode(OpKind op, DTypeList dtypes,
@@ -117,17 +100,8 @@ absl::StatusOr<CompletionHandle> ExecuteCompiledWithWaitHint(
     const LaunchContext& context, const CompiledNode& node,
     absl::Span<const StorageView> inputs, absl::Span<const StorageView> outputs,
     absl::Span<const Layout> layouts, bool will_be_waited) {
-  if (absl::Status status = CheckLayouts(node, layouts); !status.ok()) {
-    return status;
-  }
-  if (absl::Status status =
-          internal::Launch(context, node, inputs, outputs, layouts);
-      !status.ok()) {
-    return status;
-  }
-  if (context.lane->is_synchronous()) return CompletionHandle::Ready();
-  if (!will_be_waited) return CompletionHandle::Submitted();
-  return context.lane->RecordCompletion();
+  return internal::ExecuteCompiledAs<op_profile::CompiledIn>(
+      context, node, inputs, outputs, layouts, will_be_waited);
 }
 
 absl::StatusOr<CompletionHandle> ExecuteCompiled(
@@ -137,6 +111,19 @@ absl::StatusOr<CompletionHandle> ExecuteCompiled(
   return ExecuteCompiledWithWaitHint(context, node, inputs, outputs, layouts,
                                      /*will_be_waited=*/true);
 }
+
+namespace internal {
+
+absl::Status RefuseLayout(const CompiledNode& node, size_t operand) {
+  const auto input_count = static_cast<size_t>(node.input_count);
+  return absl::InvalidArgumentError(absl::StrCat(
+      operand < input_count ? "input " : "output ",
+      operand < input_count ? operand : operand - input_count, " of ",
+      OpKindName(node.op), " is not contiguous, and kernel ", node.entry->name,
+      " does not walk strides"));
+}
+
+}  // namespace internal
 
 std::optional<KernelIdent> DispatchedKernelIdent(const CompiledNode& node) {
   if (node.entry == nullptr) return std::nullopt;
