@@ -1,4 +1,4 @@
-#include "engine/profile/striped_histograms.h"
+#include "engine/profile/striped_rows.h"
 
 namespace tensord::op_profile {
 
