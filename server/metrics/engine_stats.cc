@@ -1,0 +1,41 @@
+#include "server/metrics/engine_stats.h"
+
+#include <string>
+
+namespace tensord::metrics {
+namespace {
+
+void CollectDevice(const DeviceStats& stats, Page& page) {
+  const std::string device = stats.device.ToString();
+  page.Add(MetricId::kExecutionsInFlight, {device}, stats.executions_in_flight);
+  page.Add(MetricId::kQueueDepth, {device}, stats.queue_depth);
+  page.Add(MetricId::kQueueBytes, {device}, stats.queue_bytes);
+  page.Add(MetricId::kDeviceUp, {device}, stats.is_up ? 1 : 0);
+  page.Add(MetricId::kDeviceFaults, {device}, stats.faults);
+  if (stats.queue_wait.has_value()) {
+    page.Add(MetricId::kQueueWait, {device}, *stats.queue_wait);
+  }
+  for (const auto& [kind, bytes] : stats.memory_bytes) {
+    page.Add(MetricId::kDeviceMemory, {device, kind}, bytes);
+  }
+  for (const auto& [direction, bytes] : stats.transfer_bytes) {
+    page.Add(MetricId::kTransferBytes, {device, direction}, bytes);
+  }
+}
+
+}  // namespace
+
+void Collect(const EngineStats& stats, Page& page) {
+  for (const DeviceStats& device : stats.devices) CollectDevice(device, page);
+  if (stats.graph_cache.has_value()) {
+    page.Add(MetricId::kGraphCacheHits, {}, stats.graph_cache->hits);
+    page.Add(MetricId::kGraphCacheMisses, {}, stats.graph_cache->misses);
+    page.Add(MetricId::kGraphCacheEvictions, {}, stats.graph_cache->evictions);
+    page.Add(MetricId::kGraphCacheBytes, {}, stats.graph_cache->bytes);
+  }
+  for (const auto& [phase, durations] : stats.compile_durations) {
+    page.Add(MetricId::kCompileDuration, {phase}, durations);
+  }
+}
+
+}  // namespace tensord::metrics
