@@ -79,6 +79,11 @@ Dim SymbolTable::DataDependent(int64_t upper_bound) {
 
 Dim SymbolTable::Unnamed() { return Dim::Symbol(NewSymbol(SymbolInfo{})); }
 
+void SymbolTable::LimitTo(Dim symbol, int64_t upper_bound) {
+  int64_t& bound = symbols_[symbol.symbol()].upper_bound;
+  bound = bound == kUnbounded ? upper_bound : std::min(bound, upper_bound);
+}
+
 Dim SymbolTable::Add(Dim a, Dim b) {
   if (a.is_known() && b.is_known()) {
     return Dim::Known(Clamp(__int128{a.extent()} + b.extent()));

@@ -78,6 +78,10 @@ class SymbolTable {
   // open without a name.
   Dim Unnamed();
 
+  // The symbol, which is of an input, is at most this; of several bounds the
+  // least holds. Before any expression of it is made.
+  void LimitTo(Dim symbol, int64_t upper_bound);
+
   // Exact where both are known, else the expression's symbol. Known operands
   // must not overflow: extents are at most kMaxElementCount, and results past
   // 2^62 are clamped there, where Shape::Create refuses them.

@@ -140,20 +140,29 @@ class GraphBuilder {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<SymbolicShape> ReadDims(absl::string_view what,
-                                         const std::vector<DimDef>& dims) {
-    SymbolicShape shape;
-    for (const DimDef& dim : dims) {
-      if (const auto* extent = std::get_if<int64_t>(&dim)) {
-        shape.push_back(Dim::Known(*extent));
-      } else if (const auto* symbol = std::get_if<std::string>(&dim);
-                 symbol != nullptr && !symbol->empty()) {
-        shape.push_back(graph_.symbols.Named(*symbol));
-      } else {
-        shape.push_back(graph_.symbols.Unnamed());
-      }
+  Dim ReadDim(const DimDef& def) {
+    if (const auto* extent = std::get_if<int64_t>(&def)) {
+      return Dim::Known(*extent);
     }
+    const auto* symbol = std::get_if<std::string>(&def);
+    return symbol == nullptr || symbol->empty() ? graph_.symbols.Unnamed()
+                                                : graph_.symbols.Named(*symbol);
+  }
+
+  absl::StatusOr<SymbolicShape> ReadDims(absl::string_view what,
+                                         const ValueDef& def) {
+    SymbolicShape shape;
+    for (const DimDef& dim : *def.dims) shape.push_back(ReadDim(dim));
     TENSORD_RETURN_IF_ERROR(CheckTensorSize(what, shape, limits_));
+    for (size_t i = 0; i < def.max_extents.size() && i < shape.size(); ++i) {
+      const int64_t bound = def.max_extents[i];
+      if (bound == SymbolTable::kUnbounded || shape[i].is_known()) continue;
+      if (bound < 0) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            what, ": dimension ", i, " is at most ", bound, ", below 0"));
+      }
+      graph_.symbols.LimitTo(shape[i], bound);
+    }
     return shape;
   }
 
@@ -162,7 +171,7 @@ class GraphBuilder {
     TensorType type;
     type.dtype = def.dtype;
     if (def.dims.has_value()) {
-      TENSORD_ASSIGN_OR_RETURN(type.shape, ReadDims(what, *def.dims));
+      TENSORD_ASSIGN_OR_RETURN(type.shape, ReadDims(what, def));
     }
     return type;
   }
@@ -270,10 +279,7 @@ class GraphBuilder {
         absl::StatusOr<ValueId> id = kNoValue;
         if (!name.empty()) id = Resolve(name);
         if (!id.ok()) {
-          return AtNode(node.name, OpKindName(node.op),
-                        absl::Status(id.status().code(),
-                                     absl::StrCat("input ", k, ": ",
-                                                  id.status().message())));
+          return AtNode(node.name, OpKindName(node.op), id.status());
         }
         inputs[i].push_back(*id);
         const auto producer = producer_of_.find(*id);
@@ -393,10 +399,7 @@ class GraphBuilder {
             absl::StrCat(what, " is listed twice"));
       }
       const absl::StatusOr<ValueId> id = Resolve(output.name);
-      if (!id.ok()) {
-        return absl::Status(id.status().code(),
-                            absl::StrCat(what, ": ", id.status().message()));
-      }
+      if (!id.ok()) return At("output", output.name, id.status());
       TENSORD_ASSIGN_OR_RETURN(TensorType claim, ReadType(what, output));
       Value& value = graph_.values[*id];
       if (value.producer == kNoNode) {

@@ -28,6 +28,9 @@ struct ValueDef {
   DType dtype = DType::kUndefined;
   // Absent when even the rank was not said.
   std::optional<std::vector<DimDef>> dims;
+  // For each dim the most that it may be, or SymbolTable::kUnbounded; empty
+  // when nothing is promised. A run with more is refused.
+  std::vector<int64_t> max_extents;
 };
 
 struct NodeDef {

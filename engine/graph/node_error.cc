@@ -5,18 +5,32 @@
 #include "engine/graph/escape.h"
 
 namespace tensord {
+namespace {
+
+absl::Status Prefixed(const absl::Status& status, absl::string_view prefix) {
+  if (status.ok()) return status;
+  absl::Status prefixed(status.code(),
+                        absl::StrCat(prefix, ": ", status.message()));
+  status.ForEachPayload(
+      [&](absl::string_view type_url, const absl::Cord& payload) {
+        prefixed.SetPayload(type_url, payload);
+      });
+  return prefixed;
+}
+
+}  // namespace
 
 absl::Status AtNode(absl::string_view name, absl::string_view op,
                     const absl::Status& status) {
   if (status.ok()) return status;
-  absl::Status placed(status.code(),
-                      absl::StrCat("node ", Quoted(name), " (", Escape(op),
-                                   "): ", status.message()));
-  status.ForEachPayload(
-      [&](absl::string_view type_url, const absl::Cord& payload) {
-        placed.SetPayload(type_url, payload);
-      });
-  return placed;
+  return Prefixed(status,
+                  absl::StrCat("node ", Quoted(name), " (", Escape(op), ")"));
+}
+
+absl::Status At(absl::string_view noun, absl::string_view name,
+                const absl::Status& status) {
+  if (status.ok()) return status;
+  return Prefixed(status, absl::StrCat(noun, " ", Quoted(name)));
 }
 
 absl::Status AtNode(const Node& node, const absl::Status& status) {

@@ -15,6 +15,10 @@ absl::Status AtNode(absl::string_view name, absl::string_view op,
                     const absl::Status& status);
 absl::Status AtNode(const Node& node, const absl::Status& status);
 
+// The same with "input 'x': " in front, or whatever the noun is.
+absl::Status At(absl::string_view noun, absl::string_view name,
+                const absl::Status& status);
+
 // kUnimplemented: no OpDef describes this operator. The one place where such an
 // error is made.
 absl::Status UnknownOperator(absl::string_view node_name,

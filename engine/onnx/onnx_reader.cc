@@ -22,13 +22,6 @@
 namespace tensord {
 namespace {
 
-absl::Status At(absl::string_view what, absl::string_view name,
-                const absl::Status& status) {
-  if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrCat(what, " ", Quoted(name), ": ",
-                                                  status.message()));
-}
-
 absl::string_view KindOfType(const onnx::TypeProto& type) {
   switch (type.value_case()) {
     case onnx::TypeProto::kSequenceType:
