@@ -45,6 +45,13 @@ struct PoolParams {
   bool count_include_pad = false;  // AveragePool only
 };
 
+// Softmax, LogSoftmax. Before version 13 of the operator set they saw the input
+// as a matrix: the dimensions before `axis` by all the others.
+struct SoftmaxParams {
+  int64_t axis = -1;
+  bool flattens_at_axis = false;
+};
+
 struct BatchNormalizationParams {
   float epsilon = 1e-5f;
 };
@@ -56,8 +63,8 @@ struct GemmParams {
   bool transpose_b = false;
 };
 
-// Operators with one axis: Concat, Flatten, Softmax, Gather, ...; may be
-// negative, counting from the end.
+// Operators with one axis: Concat, Flatten, Gather, ...; may be negative,
+// counting from the end.
 struct AxisParams {
   int64_t axis = 0;
 };
@@ -81,10 +88,22 @@ struct CastParams {
   DType to = DType::kUndefined;
 };
 
+// The dimensions [start, end) of the input's shape; both may be negative,
+// counting from the end, and are clamped to the rank.
+struct ShapeParams {
+  int64_t start = 0;
+  int64_t end = kMaxRank;
+};
+
+struct LeakyReluParams {
+  float alpha = 0.01f;
+};
+
 using OpParams =
     std::variant<NoParams, ConvParams, PoolParams, BatchNormalizationParams,
                  GemmParams, AxisParams, PadParams, ReshapeParams,
-                 TransposeParams, CastParams>;
+                 TransposeParams, CastParams, SoftmaxParams, ShapeParams,
+                 LeakyReluParams>;
 
 }  // namespace tensord
 
