@@ -2,9 +2,13 @@
 #define TENSORD_ENGINE_OPS_INFER_CONTEXT_H_
 
 #include <cstdint>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "backends/api/dtype.h"
 #include "backends/api/op_params.h"
@@ -31,6 +35,7 @@ class InferContext {
         inputs_(std::move(inputs)),
         constants_(std::move(constants)),
         outputs_(output_count),
+        output_constants_(output_count),
         symbols_(symbols) {}
 
   // The variant alternative is the one that the OpDef's `read` returned.
@@ -58,18 +63,38 @@ class InferContext {
   void SetOutput(int i, DType dtype, SymbolicShape shape) {
     outputs_[i] = TensorType{dtype, std::move(shape)};
   }
+  // Not even the rank of output i is known yet (Reshape by a shape whose length
+  // is a symbol).
+  void SetUnrankedOutput(int i, DType dtype) {
+    outputs_[i] = TensorType{dtype, std::nullopt};
+  }
+  // The value of output i follows from shapes and constants alone (Shape). Its
+  // type is set as well.
+  void SetOutputConstant(int i, HostTensor value) {
+    SetOutput(i, value.dtype(), ToSymbolic(value.shape()));
+    output_constants_[i] = std::move(value);
+  }
+
   // An extent that only the data can tell; see SymbolTable::DataDependent.
   Dim DataDependentDim(int64_t upper_bound) {
     return symbols_.DataDependent(upper_bound);
   }
+  // An extent that follows from symbols in a way that the table has no
+  // expression for. Inference for concrete shapes never needs one.
+  Dim UnknownDim() { return symbols_.Unnamed(); }
 
   absl::Span<const TensorType> outputs() const { return outputs_; }
+  // By output; absent where the value is not known.
+  absl::Span<const HostTensor> output_constants() const {
+    return output_constants_;
+  }
 
   // Checks that rules share. kInvalidArgument with a noun and the numbers.
   absl::Status CheckSameDType(int i, int j) const;
   absl::Status CheckDType(int i, absl::Span<const DType> allowed) const;
   absl::Status CheckRank(int i, int low, int high) const;
-  // OK when equal, or when either is a symbol (then only a run can tell).
+  // OK when equal, or when either is a symbol (then only concrete shapes can
+  // tell). `what` names the extent: "inner extents".
   absl::Status CheckSameDim(absl::string_view what, Dim a, Dim b) const;
   // `axis` in [-rank, rank) brought to [0, rank).
   absl::StatusOr<int> NormalizeAxis(int64_t axis, int rank) const;
@@ -79,6 +104,7 @@ class InferContext {
   std::vector<const TensorType*> inputs_;
   std::vector<const HostTensor*> constants_;
   std::vector<TensorType> outputs_;
+  std::vector<HostTensor> output_constants_;
   SymbolTable& symbols_;
 };
 

@@ -1,0 +1,45 @@
+#ifndef TENSORD_ENGINE_OPS_OP_LIST_H_
+#define TENSORD_ENGINE_OPS_OP_LIST_H_
+
+#include "engine/ops/op_def.h"
+
+// Every operator that the engine knows, in the order of OpKind (the compiler
+// checks it). X(Conv) stands for a function OpDef ConvDef(), which a file in
+// engine/ops defines; a new operator is that file and its line here.
+#define TENSORD_OPS(X)  \
+  X(Abs)                \
+  X(Add)                \
+  X(AveragePool)        \
+  X(BatchNormalization) \
+  X(Concat)             \
+  X(Conv)               \
+  X(Div)                \
+  X(Exp)                \
+  X(Flatten)            \
+  X(Gemm)               \
+  X(GlobalAveragePool)  \
+  X(GlobalMaxPool)      \
+  X(Identity)           \
+  X(LogSoftmax)         \
+  X(MatMul)             \
+  X(MaxPool)            \
+  X(Mul)                \
+  X(Neg)                \
+  X(NonZero)            \
+  X(Pow)                \
+  X(Relu)               \
+  X(Sigmoid)            \
+  X(Softmax)            \
+  X(Sqrt)               \
+  X(Sub)                \
+  X(Tanh)
+
+namespace tensord {
+
+#define TENSORD_DECLARE(name) OpDef name##Def();
+TENSORD_OPS(TENSORD_DECLARE)
+#undef TENSORD_DECLARE
+
+}  // namespace tensord
+
+#endif  // TENSORD_ENGINE_OPS_OP_LIST_H_

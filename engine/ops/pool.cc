@@ -1,0 +1,127 @@
+// MaxPool, AveragePool: the largest or the mean of each window over the spatial
+// dimensions of [N, C, D...]. The global forms have one window, the whole.
+
+#include "absl/strings/str_cat.h"
+#include "engine/ops/dtype_sets.h"
+#include "engine/ops/op_list.h"
+#include "engine/ops/status_macros.h"
+#include "engine/ops/window_rules.h"
+
+namespace tensord {
+namespace {
+
+constexpr DType kMaxPoolDTypes[] = {DType::kFloat32, DType::kFloat64,
+                                    DType::kFloat16, DType::kBFloat16,
+                                    DType::kInt8,    DType::kUInt8};
+
+absl::StatusOr<PoolParams> ReadPool(NodeReader& node, bool has_dilations) {
+  TENSORD_ASSIGN_OR_RETURN(WindowAttributes window,
+                           ReadWindowAttributes(node, has_dilations));
+  if (window.kernel_shape.empty()) {
+    return absl::InvalidArgumentError("attribute 'kernel_shape' is missing");
+  }
+  PoolParams params{.kernel_shape = std::move(window.kernel_shape),
+                    .strides = std::move(window.strides),
+                    .dilations = std::move(window.dilations),
+                    .pads = std::move(window.pads),
+                    .auto_pad = window.auto_pad};
+  if (node.opset() >= 10) {
+    TENSORD_ASSIGN_OR_RETURN(params.ceil_mode, node.Bool("ceil_mode", false));
+  }
+  return params;
+}
+
+absl::StatusOr<OpParams> ReadMaxPool(NodeReader& node) {
+  if (node.output_count() > 1) {
+    return absl::UnimplementedError("output 1 (Indices) is not supported");
+  }
+  // In which order Indices count; there are none.
+  if (node.opset() >= 8) node.Ignore("storage_order");
+  TENSORD_ASSIGN_OR_RETURN(
+      PoolParams params, ReadPool(node, /*has_dilations=*/node.opset() >= 10));
+  return params;
+}
+
+absl::StatusOr<OpParams> ReadAveragePool(NodeReader& node) {
+  TENSORD_ASSIGN_OR_RETURN(
+      PoolParams params, ReadPool(node, /*has_dilations=*/node.opset() >= 19));
+  TENSORD_ASSIGN_OR_RETURN(params.count_include_pad,
+                           node.Bool("count_include_pad", false));
+  return params;
+}
+
+absl::Status InferPool(InferContext& context) {
+  const PoolParams& params = context.params<PoolParams>();
+  TENSORD_RETURN_IF_ERROR(context.CheckRank(0, 3, kMaxRank));
+  const SymbolicShape& x = context.shape(0);
+  const int spatial_rank = context.rank(0) - 2;
+  TENSORD_RETURN_IF_ERROR(CheckWindowRank(params.kernel_shape, params.strides,
+                                          params.dilations, params.pads,
+                                          spatial_rank));
+  SymbolicShape y = {x[0], x[1]};
+  for (int axis = 0; axis < spatial_rank; ++axis) {
+    const Dim extent = x[2 + axis];
+    const WindowAxis window = ResolveWindowAxis(
+        params, axis, spatial_rank, extent.is_known() ? extent.extent() : 1);
+    TENSORD_ASSIGN_OR_RETURN(
+        Dim output, InferWindowDim(context, axis, window, params.auto_pad,
+                                   params.ceil_mode, extent));
+    y.push_back(output);
+  }
+  context.SetOutput(0, context.dtype(0), std::move(y));
+  return absl::OkStatus();
+}
+
+absl::Status InferMaxPool(InferContext& context) {
+  TENSORD_RETURN_IF_ERROR(context.CheckDType(0, kMaxPoolDTypes));
+  return InferPool(context);
+}
+
+absl::Status InferAveragePool(InferContext& context) {
+  TENSORD_RETURN_IF_ERROR(context.CheckDType(0, kFloatDTypes));
+  return InferPool(context);
+}
+
+absl::Status InferGlobalPool(InferContext& context) {
+  TENSORD_RETURN_IF_ERROR(context.CheckDType(0, kFloatDTypes));
+  TENSORD_RETURN_IF_ERROR(context.CheckRank(0, 3, kMaxRank));
+  SymbolicShape y = context.shape(0);
+  for (size_t i = 2; i < y.size(); ++i) {
+    if (y[i] == Dim::Known(0)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "spatial dimension ", i - 2, " has extent 0: nothing to pool"));
+    }
+    y[i] = Dim::Known(1);
+  }
+  context.SetOutput(0, context.dtype(0), std::move(y));
+  return absl::OkStatus();
+}
+
+OpDef GlobalPool(OpKind op) {
+  return {
+      .op = op, .min_inputs = 1, .max_inputs = 1, .infer = &InferGlobalPool};
+}
+
+}  // namespace
+
+OpDef MaxPoolDef() {
+  return {.op = OpKind::kMaxPool,
+          .min_inputs = 1,
+          .max_inputs = 1,
+          .max_outputs = 2,
+          .read = &ReadMaxPool,
+          .infer = &InferMaxPool};
+}
+
+OpDef AveragePoolDef() {
+  return {.op = OpKind::kAveragePool,
+          .min_inputs = 1,
+          .max_inputs = 1,
+          .read = &ReadAveragePool,
+          .infer = &InferAveragePool};
+}
+
+OpDef GlobalAveragePoolDef() { return GlobalPool(OpKind::kGlobalAveragePool); }
+OpDef GlobalMaxPoolDef() { return GlobalPool(OpKind::kGlobalMaxPool); }
+
+}  // namespace tensord
