@@ -1,6 +1,9 @@
-#include "backends/cpu/kernels/identity.h"
+// Identity: y = x, byte for byte. x and y are contiguous, of one dtype and
+// shape, and may be the same buffer.
 
 #include <cstring>
+
+#include "backends/api/kernel.h"
 
 namespace tensord {
 
@@ -11,7 +14,7 @@ absl::Status AcceptsIdentity(const NodeSite& site) {
   return absl::OkStatus();
 }
 
-absl::Status IdentityRun(const KernelCall& call) {
+absl::Status RunIdentity(const KernelCall& call) {
   const StorageView source = call.inputs[0];
   const StorageView destination = call.outputs[0];
   if (source.size_bytes != 0 && source.address() != destination.address()) {

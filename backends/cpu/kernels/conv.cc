@@ -1,0 +1,439 @@
+// Conv over one to three spatial dimensions, channels in groups.
+//
+//   y[n, m, o] = bias[m] + sum over c, t of
+//                w[m, c, t] * x[n, g * C/G + c, o * stride - pad + t *
+//                dilation]
+//
+// with g the group of output channel m, and x outside its extents 0. x is
+// contiguous [N, C, spatial...], w [M, C/G, kernel...], the optional bias [M],
+// y [N, M, outputs...]; y is none of the inputs' buffers. Accumulates in the
+// elements' own type.
+//
+// Three siblings. conv_f32_1x1 and conv_f32_im2col multiply the weights, packed
+// once per node where they are constant and else into the workspace, by the
+// matrix whose columns are the windows; only how that matrix is packed differs.
+// conv_*_direct adds shifted rows of x to rows of y: what is left where a group
+// has too few output channels for a matrix product.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "backends/api/host_services.h"
+#include "backends/api/kernel.h"
+#include "backends/api/window.h"
+#include "backends/cpu/kernels/gemm.h"
+
+namespace tensord {
+namespace {
+
+constexpr int kMaxSpatialRank = 3;
+
+// Below this many output channels a group, packing the windows costs more than
+// the product.
+constexpr int64_t kMinMatrixRows = 4;
+
+struct Axis {
+  WindowAxis window;
+  int64_t input = 1;
+  int64_t output = 1;
+};
+
+// Everything about a node's extents; spatial dimensions are always three, the
+// missing ones in front.
+struct Geometry {
+  int64_t images;
+  int64_t groups;
+  int64_t channels;  // of the input, in one group
+  int64_t rows;      // output channels in one group
+  std::array<Axis, kMaxSpatialRank> axes;
+
+  int64_t inputs() const {
+    return axes[0].input * axes[1].input * axes[2].input;
+  }
+  int64_t outputs() const {
+    return axes[0].output * axes[1].output * axes[2].output;
+  }
+  int64_t taps() const {
+    return axes[0].window.kernel * axes[1].window.kernel *
+           axes[2].window.kernel;
+  }
+  int64_t depth() const { return channels * taps(); }
+};
+
+Geometry Resolve(const ConvParams& params, const Shape& x, const Shape& w,
+                 const Shape& y) {
+  Geometry geometry{.images = x[0],
+                    .groups = params.group,
+                    .channels = w[1],
+                    .rows = w[0] / params.group,
+                    .axes = {}};
+  const int spatial_rank = x.rank() - 2;
+  for (int i = 0; i < spatial_rank; ++i) {
+    geometry.axes[kMaxSpatialRank - spatial_rank + i] = {
+        ResolveWindowAxis(params, i, spatial_rank, w[2 + i], x[2 + i]),
+        x[2 + i], y[2 + i]};
+  }
+  return geometry;
+}
+
+Geometry GeometryOf(const KernelCall& call) {
+  return Resolve(std::get<ConvParams>(call.params), call.input_layout(0).shape,
+                 call.input_layout(1).shape, call.output_layout(0).shape);
+}
+
+Geometry GeometryOf(const NodeSite& site) {
+  return Resolve(std::get<ConvParams>(site.params), site.input(0).shape,
+                 site.input(1).shape, site.output(0).shape);
+}
+
+absl::Status CheckSpatialRank(const NodeSite& site) {
+  const int spatial_rank = site.input(0).shape.rank() - 2;
+  if (spatial_rank <= kMaxSpatialRank) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "spatial rank ", spatial_rank, " is above ", kMaxSpatialRank));
+}
+
+// The outputs of [0, axis.output) whose tap t lies inside the input.
+std::pair<int64_t, int64_t> OutputsInside(const Axis& axis, int64_t t) {
+  const WindowAxis& window = axis.window;
+  const int64_t shift = t * window.dilation - window.pad_begin;
+  const int64_t first =
+      shift >= 0 ? 0 : (-shift + window.stride - 1) / window.stride;
+  const int64_t room = axis.input - shift;  // o * stride must stay below
+  const int64_t end =
+      room <= 0 ? 0 : (room + window.stride - 1) / window.stride;
+  return {std::min(first, axis.output), std::min(end, axis.output)};
+}
+
+class PackedWeights final : public KernelState {
+ public:
+  explicit PackedWeights(std::vector<float> elements)
+      : elements(std::move(elements)) {}
+  const std::vector<float> elements;  // of each group, one after the other
+};
+
+int64_t PackedGroupElements(const Geometry& geometry) {
+  return gemm::PackedRows::ElementCount(geometry.rows, geometry.depth(),
+                                        gemm::ThisMachine());
+}
+
+void PackWeights(const Geometry& geometry, const float* w, float* packed) {
+  const int64_t stride = PackedGroupElements(geometry);
+  for (int64_t g = 0; g < geometry.groups; ++g) {
+    gemm::PackedRows::Pack(w + g * geometry.rows * geometry.depth(),
+                           geometry.rows, geometry.depth(), gemm::ThisMachine(),
+                           packed + g * stride);
+  }
+}
+
+// The node's product for each image and group. pack_b(x, geometry, machine,
+// n0, count, k0, depth, scratch) packs columns of the window matrix of the
+// group's channels at x.
+template <typename PackB>
+absl::Status RunProduct(const KernelCall& call, PackB pack_b) {
+  const Geometry geometry = GeometryOf(call);
+  const gemm::Machine machine = gemm::ThisMachine();
+  const float* x = call.input<float>(0);
+  const float* bias = call.has_input(2) ? call.input<float>(2) : nullptr;
+  float* y = call.output<float>(0);
+  const int64_t x_stride = geometry.channels * geometry.inputs();
+  const int64_t y_stride = geometry.rows * geometry.outputs();
+  const int64_t k = geometry.depth();
+  if (k == 0) {
+    // No input channel: the sum is empty, and there is no workspace.
+    for (int64_t plane = 0;
+         plane < geometry.images * geometry.groups * geometry.rows; ++plane) {
+      std::fill_n(y + plane * geometry.outputs(), geometry.outputs(),
+                  bias != nullptr
+                      ? bias[plane % (geometry.groups * geometry.rows)]
+                      : 0.0f);
+    }
+    return absl::OkStatus();
+  }
+
+  const int64_t packed_stride = PackedGroupElements(geometry);
+  const float* packed;
+  if (call.state != nullptr) {
+    packed = static_cast<const PackedWeights*>(call.state)->elements.data();
+  } else {
+    auto* scratch = reinterpret_cast<float*>(call.context.workspace.address());
+    PackWeights(geometry, call.input<float>(1), scratch);
+    packed = scratch;
+  }
+
+  gemm::ForTiles(
+      *call.context.workers, geometry.images * geometry.groups, geometry.rows,
+      geometry.outputs(), machine,
+      [&](int64_t index, int64_t m0, int64_t m1, int64_t n0, int64_t n1) {
+        const int64_t group = index % geometry.groups;
+        const float* weights = packed + group * packed_stride;
+        const float* image = x + index * x_stride;
+        const gemm::Problem problem{
+            .m = geometry.rows,
+            .n = geometry.outputs(),
+            .k = k,
+            .c = y + index * y_stride,
+            .c_stride = geometry.outputs(),
+            .row_init =
+                bias != nullptr ? bias + group * geometry.rows : nullptr};
+        gemm::MultiplyTile(
+            problem, machine, m0, m1, n0, n1,
+            [&](int64_t first, int64_t, int64_t k0, int64_t depth, float*) {
+              return gemm::PackedRows::Block(weights, geometry.rows, first, k0,
+                                             depth, machine);
+            },
+            [&](int64_t first, int64_t count, int64_t k0, int64_t depth,
+                float* scratch) {
+              pack_b(image, geometry, machine, first, count, k0, depth,
+                     scratch);
+              return scratch;
+            });
+      });
+  return absl::OkStatus();
+}
+
+// A stretch of a panel's columns that lies in one output row.
+struct Run {
+  int64_t column;  // in the panel
+  int64_t length;
+  int64_t d, h, w;  // output index of its first element
+};
+
+// Columns [n0, n0 + count) of one panel as runs; returns how many.
+int SplitIntoRuns(const Geometry& geometry, int64_t n0, int64_t count,
+                  Run* runs) {
+  const int64_t width = geometry.axes[2].output;
+  const int64_t height = geometry.axes[1].output;
+  int run_count = 0;
+  for (int64_t column = 0; column < count;) {
+    const int64_t at = n0 + column;
+    Run& run = runs[run_count++];
+    run.column = column;
+    run.w = at % width;
+    run.h = at / width % height;
+    run.d = at / width / height;
+    run.length = std::min(width - run.w, count - column);
+    column += run.length;
+  }
+  return run_count;
+}
+
+// out[i] = x[i * stride + start] where that is inside [0, extent), else 0.
+void GatherRow(const float* x, int64_t extent, int64_t start, int64_t stride,
+               int64_t length, float* out) {
+  int64_t i = 0;
+  if (start < 0) {
+    i = std::min(length, (-start + stride - 1) / stride);
+    std::fill_n(out, i, 0.0f);
+  }
+  const int64_t room = extent - start;
+  const int64_t end =
+      room <= 0 ? i
+                : std::max(i, std::min(length, (room + stride - 1) / stride));
+  if (stride == 1) {
+    std::copy(x + start + i, x + start + end, out + i);
+  } else {
+    for (int64_t j = i; j < end; ++j) out[j] = x[start + j * stride];
+  }
+  std::fill(out + end, out + length, 0.0f);
+}
+
+void PackWindows(const float* x, const Geometry& geometry,
+                 const gemm::Machine& machine, int64_t n0, int64_t count,
+                 int64_t k0, int64_t depth, float* packed) {
+  const auto& [axis_d, axis_h, axis_w] = geometry.axes;
+  Run runs[gemm::kMaxColumns];
+  for (int64_t first = 0; first < count; first += machine.columns) {
+    const int64_t columns = std::min<int64_t>(machine.columns, count - first);
+    const int run_count = SplitIntoRuns(geometry, n0 + first, columns, runs);
+    // k counts channels, then taps in d, h and w.
+    int64_t tap_w = k0 % axis_w.window.kernel;
+    int64_t tap_h = k0 / axis_w.window.kernel % axis_h.window.kernel;
+    int64_t tap_d =
+        k0 / axis_w.window.kernel / axis_h.window.kernel % axis_d.window.kernel;
+    const float* channel = x + k0 / geometry.taps() * geometry.inputs();
+    for (int64_t t = 0; t < depth; ++t) {
+      float* row = packed + t * machine.columns;
+      const int64_t shift_d =
+          tap_d * axis_d.window.dilation - axis_d.window.pad_begin;
+      const int64_t shift_h =
+          tap_h * axis_h.window.dilation - axis_h.window.pad_begin;
+      const int64_t shift_w =
+          tap_w * axis_w.window.dilation - axis_w.window.pad_begin;
+      for (int r = 0; r < run_count; ++r) {
+        const Run& run = runs[r];
+        const int64_t d = run.d * axis_d.window.stride + shift_d;
+        const int64_t h = run.h * axis_h.window.stride + shift_h;
+        float* out = row + run.column;
+        if (d < 0 || d >= axis_d.input || h < 0 || h >= axis_h.input) {
+          std::fill_n(out, run.length, 0.0f);
+          continue;
+        }
+        GatherRow(channel + (d * axis_h.input + h) * axis_w.input, axis_w.input,
+                  run.w * axis_w.window.stride + shift_w, axis_w.window.stride,
+                  run.length, out);
+      }
+      std::fill(row + columns, row + machine.columns, 0.0f);
+      if (++tap_w < axis_w.window.kernel) continue;
+      tap_w = 0;
+      if (++tap_h < axis_h.window.kernel) continue;
+      tap_h = 0;
+      if (++tap_d < axis_d.window.kernel) continue;
+      tap_d = 0;
+      channel += geometry.inputs();
+    }
+    packed += machine.columns * depth;
+  }
+}
+
+// Adds the taps of one input channel to one output plane.
+template <typename T>
+void AddChannel(const Geometry& geometry, const T* x, const T* w, T* y) {
+  const auto& [axis_d, axis_h, axis_w] = geometry.axes;
+  for (int64_t tap_d = 0; tap_d < axis_d.window.kernel; ++tap_d) {
+    const auto [d0, d1] = OutputsInside(axis_d, tap_d);
+    for (int64_t tap_h = 0; tap_h < axis_h.window.kernel; ++tap_h) {
+      const auto [h0, h1] = OutputsInside(axis_h, tap_h);
+      for (int64_t tap_w = 0; tap_w < axis_w.window.kernel; ++tap_w) {
+        const auto [w0, w1] = OutputsInside(axis_w, tap_w);
+        const T weight = *w++;
+        const int64_t stride = axis_w.window.stride;
+        const int64_t shift =
+            tap_w * axis_w.window.dilation - axis_w.window.pad_begin;
+        for (int64_t d = d0; d < d1; ++d) {
+          const int64_t x_d = d * axis_d.window.stride +
+                              tap_d * axis_d.window.dilation -
+                              axis_d.window.pad_begin;
+          for (int64_t h = h0; h < h1; ++h) {
+            const int64_t x_h = h * axis_h.window.stride +
+                                tap_h * axis_h.window.dilation -
+                                axis_h.window.pad_begin;
+            const T* x_row = x + (x_d * axis_h.input + x_h) * axis_w.input;
+            T* y_row = y + (d * axis_h.output + h) * axis_w.output;
+            if (stride == 1) {
+              for (int64_t o = w0; o < w1; ++o) {
+                y_row[o] += weight * x_row[o + shift];
+              }
+            } else {
+              for (int64_t o = w0; o < w1; ++o) {
+                y_row[o] += weight * x_row[o * stride + shift];
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+absl::Status AcceptsConvDirect(const NodeSite& site) {
+  return site.layouts.empty() ? absl::OkStatus() : CheckSpatialRank(site);
+}
+
+absl::Status AcceptsConvIm2col(const NodeSite& site) {
+  if (site.layouts.empty()) return absl::OkStatus();
+  if (absl::Status status = CheckSpatialRank(site); !status.ok()) return status;
+  const int64_t rows = GeometryOf(site).rows;
+  if (rows >= kMinMatrixRows) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      rows, " output channels a group are below ", kMinMatrixRows));
+}
+
+absl::Status AcceptsConv1x1(const NodeSite& site) {
+  if (site.layouts.empty()) return absl::OkStatus();
+  if (absl::Status status = AcceptsConvIm2col(site); !status.ok()) {
+    return status;
+  }
+  const Geometry geometry = GeometryOf(site);
+  for (int i = 0; i < kMaxSpatialRank; ++i) {
+    const WindowAxis& window = geometry.axes[i].window;
+    if (window.kernel == 1 && window.stride == 1 && window.pad_begin == 0 &&
+        window.pad_end == 0) {
+      continue;
+    }
+    return absl::FailedPreconditionError(absl::StrCat(
+        "kernel ", window.kernel, ", stride ", window.stride, ", pads ",
+        window.pad_begin, " and ", window.pad_end, ", not 1, 1, 0 and 0"));
+  }
+  return absl::OkStatus();
+}
+
+uint64_t ConvWorkspaceBytes(const NodeSite& site) {
+  if (site.host_constant(1) != nullptr) return 0;  // packed by PrepareConv
+  const Geometry geometry = GeometryOf(site);
+  return geometry.groups * PackedGroupElements(geometry) * sizeof(float);
+}
+
+absl::StatusOr<std::unique_ptr<KernelState>> PrepareConv(const NodeSite& site,
+                                                         Device&) {
+  const auto* w = reinterpret_cast<const float*>(site.host_constant(1));
+  if (w == nullptr) return nullptr;
+  const Geometry geometry = GeometryOf(site);
+  std::vector<float> packed(geometry.groups * PackedGroupElements(geometry));
+  PackWeights(geometry, w, packed.data());
+  return std::make_unique<PackedWeights>(std::move(packed));
+}
+
+KernelCost ConvCost(const NodeSite& site) {
+  const Geometry geometry = GeometryOf(site);
+  const double outputs = site.output(0).shape.element_count();
+  const double elements = outputs + site.input(0).shape.element_count() +
+                          site.input(1).shape.element_count();
+  return {.flops = 2.0 * outputs * geometry.depth(),
+          .bytes = elements * ByteSize(site.input_dtype(0), 1)};
+}
+
+absl::Status RunConv1x1(const KernelCall& call) {
+  return RunProduct(
+      call,
+      [](const float* x, const Geometry& geometry, const gemm::Machine& machine,
+         int64_t n0, int64_t count, int64_t k0, int64_t depth, float* packed) {
+        gemm::PackColumns(x, geometry.outputs(), 1, k0, depth, n0, count,
+                          machine.columns, packed);
+      });
+}
+
+absl::Status RunConvIm2col(const KernelCall& call) {
+  return RunProduct(call, &PackWindows);
+}
+
+template <typename T>
+absl::Status RunConvDirect(const KernelCall& call) {
+  const Geometry geometry = GeometryOf(call);
+  const T* x = call.input<T>(0);
+  const T* w = call.input<T>(1);
+  const T* bias = call.has_input(2) ? call.input<T>(2) : nullptr;
+  T* y = call.output<T>(0);
+  const int64_t outputs_a_group = geometry.rows;
+  call.context.workers->ParallelFor(
+      geometry.images * geometry.groups * outputs_a_group, 1,
+      [&](int64_t begin, int64_t end) {
+        for (int64_t plane = begin; plane < end; ++plane) {
+          const int64_t m = plane % (geometry.groups * outputs_a_group);
+          const int64_t image_group = plane / outputs_a_group;
+          T* y_plane = y + plane * geometry.outputs();
+          std::fill_n(y_plane, geometry.outputs(),
+                      bias != nullptr ? bias[m] : T{0});
+          for (int64_t c = 0; c < geometry.channels; ++c) {
+            AddChannel(
+                geometry,
+                x + (image_group * geometry.channels + c) * geometry.inputs(),
+                w + (m * geometry.channels + c) * geometry.taps(), y_plane);
+          }
+        }
+      });
+  return absl::OkStatus();
+}
+
+template absl::Status RunConvDirect<float>(const KernelCall&);
+template absl::Status RunConvDirect<double>(const KernelCall&);
+
+}  // namespace tensord

@@ -1,0 +1,195 @@
+// Gemm: a matrix product with a matrix added.
+//
+//   y = alpha * a' * b' + beta * c
+//
+// a' [M, K] and b' [K, N] are a and b, or their transposes; c broadcasts to
+// y [M, N] and may be absent. All are contiguous; y is none of the inputs'
+// buffers. Accumulates in the elements' own type.
+//
+// gemm_f32_few_rows reads b in place where M is small, gemm_f32_blocked packs
+// blocks of both sides, gemm_*_any is the plain loop.
+
+#include "backends/cpu/kernels/gemm.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "backends/api/host_services.h"
+#include "backends/api/kernel.h"
+#include "backends/cpu/kernels/few_rows.h"
+#include "backends/cpu/kernels/wrapping.h"
+
+namespace tensord {
+namespace {
+
+struct Extents {
+  int64_t m, n, k;
+};
+
+Extents Resolve(const GemmParams& params, const Shape& a, const Shape& y) {
+  return {y[0], y[1], a[params.transpose_a ? 0 : 1]};
+}
+
+// beta * c[row, column], c broadcast.
+template <typename T>
+struct Addend {
+  const T* c = nullptr;  // null: nothing is added
+  int64_t row_stride = 0;
+  int64_t column_stride = 0;
+  T beta = 0;
+
+  explicit Addend(const KernelCall& call) {
+    const float given_beta = std::get<GemmParams>(call.params).beta;
+    if (!call.has_input(2) || given_beta == 0) return;
+    c = call.input<T>(2);
+    beta = static_cast<T>(given_beta);
+    const Shape& shape = call.input_layout(2).shape;
+    const int rank = shape.rank();
+    if (rank >= 1 && shape[rank - 1] != 1) column_stride = 1;
+    if (rank == 2 && shape[0] != 1) row_stride = shape[1];
+  }
+
+  T at(int64_t row, int64_t column) const {
+    if (c == nullptr) return 0;
+    return static_cast<T>(
+        static_cast<Wrapping<T>>(beta) *
+        static_cast<Wrapping<T>>(c[row * row_stride + column * column_stride]));
+  }
+};
+
+}  // namespace
+
+KernelCost GemmCost(const NodeSite& site) {
+  const Extents extents = Resolve(std::get<GemmParams>(site.params),
+                                  site.input(0).shape, site.output(0).shape);
+  const double m = extents.m, n = extents.n, k = extents.k;
+  return {.flops = 2 * m * n * k,
+          .bytes = (m * k + k * n + m * n) * ByteSize(site.input_dtype(0), 1)};
+}
+
+absl::Status AcceptsGemmFewRows(const NodeSite& site) {
+  if (std::get<GemmParams>(site.params).transpose_a) {
+    return absl::FailedPreconditionError("A is transposed");
+  }
+  if (site.layouts.empty()) return absl::OkStatus();
+  const int64_t m = site.output(0).shape[0];
+  if (m <= kMaxFewRows) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(m, " rows are above ", kMaxFewRows));
+}
+
+absl::Status RunGemmFewRows(const KernelCall& call) {
+  const GemmParams& params = std::get<GemmParams>(call.params);
+  const auto [m, n, k] =
+      Resolve(params, call.input_layout(0).shape, call.output_layout(0).shape);
+  const Addend<float> addend(call);
+  float* y = call.output<float>(0);
+  MultiplyFewRows(*call.context.workers, m, n, k, call.input<float>(0),
+                  call.input<float>(1), params.transpose_b,
+                  [&, columns = n](int64_t row, int64_t column, float sum) {
+                    y[row * columns + column] =
+                        params.alpha * sum + addend.at(row, column);
+                  });
+  return absl::OkStatus();
+}
+
+absl::Status RunGemmBlocked(const KernelCall& call) {
+  const GemmParams& params = std::get<GemmParams>(call.params);
+  const Extents extents =
+      Resolve(params, call.input_layout(0).shape, call.output_layout(0).shape);
+  const gemm::Machine machine = gemm::ThisMachine();
+  const float* a = call.input<float>(0);
+  const float* b = call.input<float>(1);
+  const int64_t a_row = params.transpose_a ? 1 : extents.k;
+  const int64_t a_column = params.transpose_a ? extents.m : 1;
+  const int64_t b_row = params.transpose_b ? 1 : extents.n;
+  const int64_t b_column = params.transpose_b ? extents.k : 1;
+  const Addend<float> addend(call);
+  const gemm::Problem problem{.m = extents.m,
+                              .n = extents.n,
+                              .k = extents.k,
+                              .c = call.output<float>(0),
+                              .c_stride = extents.n,
+                              .accumulates = true};
+  gemm::ForTiles(*call.context.workers, 1, extents.m, extents.n, machine,
+                 [&](int64_t, int64_t m0, int64_t m1, int64_t n0, int64_t n1) {
+                   for (int64_t row = m0; row < m1; ++row) {
+                     float* y = problem.c + row * problem.c_stride;
+                     for (int64_t column = n0; column < n1; ++column) {
+                       y[column] = addend.at(row, column);
+                     }
+                   }
+                   gemm::MultiplyTile(
+                       problem, machine, m0, m1, n0, n1,
+                       [&](int64_t first, int64_t count, int64_t k0,
+                           int64_t depth, float* scratch) {
+                         gemm::PackRows(a, a_row, a_column, params.alpha, first,
+                                        count, k0, depth, machine.rows,
+                                        scratch);
+                         return scratch;
+                       },
+                       [&](int64_t first, int64_t count, int64_t k0,
+                           int64_t depth, float* scratch) {
+                         gemm::PackColumns(b, b_row, b_column, k0, depth, first,
+                                           count, machine.columns, scratch);
+                         return scratch;
+                       });
+                 });
+  return absl::OkStatus();
+}
+
+// Integers have no use for fractional factors.
+absl::Status AcceptsGemmAny(const NodeSite& site) {
+  const GemmParams& params = std::get<GemmParams>(site.params);
+  const DType dtype = site.input_dtype(0);
+  if (dtype == DType::kFloat32 || dtype == DType::kFloat64 ||
+      (params.alpha == 1 && (params.beta == 1 || params.beta == 0))) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("alpha ", params.alpha, " and beta ", params.beta, " for ",
+                   DTypeName(dtype), ", not 1"));
+}
+
+template <typename T>
+absl::Status RunGemmAny(const KernelCall& call) {
+  using U = Wrapping<T>;
+  const GemmParams& params = std::get<GemmParams>(call.params);
+  const Extents extents =
+      Resolve(params, call.input_layout(0).shape, call.output_layout(0).shape);
+  const T* a = call.input<T>(0);
+  const T* b = call.input<T>(1);
+  T* y = call.output<T>(0);
+  const int64_t a_row = params.transpose_a ? 1 : extents.k;
+  const int64_t a_column = params.transpose_a ? extents.m : 1;
+  const int64_t b_row = params.transpose_b ? 1 : extents.n;
+  const int64_t b_column = params.transpose_b ? extents.k : 1;
+  const Addend<T> addend(call);
+  const U alpha = static_cast<U>(params.alpha);
+  call.context.workers->ParallelFor(
+      extents.m, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+          for (int64_t column = 0; column < extents.n; ++column) {
+            U sum = 0;
+            for (int64_t t = 0; t < extents.k; ++t) {
+              sum += static_cast<U>(a[row * a_row + t * a_column]) *
+                     static_cast<U>(b[t * b_row + column * b_column]);
+            }
+            y[row * extents.n + column] = static_cast<T>(
+                alpha * sum + static_cast<U>(addend.at(row, column)));
+          }
+        }
+      });
+  return absl::OkStatus();
+}
+
+template absl::Status RunGemmAny<float>(const KernelCall&);
+template absl::Status RunGemmAny<double>(const KernelCall&);
+template absl::Status RunGemmAny<int32_t>(const KernelCall&);
+template absl::Status RunGemmAny<int64_t>(const KernelCall&);
+template absl::Status RunGemmAny<uint32_t>(const KernelCall&);
+template absl::Status RunGemmAny<uint64_t>(const KernelCall&);
+
+}  // namespace tensord

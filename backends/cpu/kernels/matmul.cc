@@ -1,0 +1,194 @@
+// MatMul, as numpy.matmul.
+//
+//   y[batch, r, c] = sum over t of a[batch, r, t] * b[batch, t, c]
+//
+// with the dimensions before the last two broadcast; a 1-D a is one row, a 1-D
+// b one column. All are contiguous; y is none of the inputs' buffers.
+// Accumulates in the elements' own type.
+//
+// matmul_f32_few_rows reads b in place, matmul_f32_blocked packs blocks of both
+// sides, matmul_*_any is the plain loop.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+#include "backends/api/host_services.h"
+#include "backends/api/kernel.h"
+#include "backends/cpu/kernels/few_rows.h"
+#include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/kernels/wrapping.h"
+
+namespace tensord {
+namespace {
+
+// One operand's matrices: how many elements to move for a step of each batch
+// dimension, outermost first.
+struct Product {
+  int64_t m = 1, n = 1, k = 1;
+  int64_t batch = 1;
+  int batch_rank = 0;
+  std::array<int64_t, kMaxRank> extents;
+  std::array<int64_t, kMaxRank> a_strides;
+  std::array<int64_t, kMaxRank> b_strides;
+
+  // Where the matrices of one index of the batch begin.
+  struct Offsets {
+    int64_t a, b;
+  };
+  Offsets At(int64_t index) const {
+    Offsets offsets{0, 0};
+    for (int d = batch_rank - 1; d >= 0; --d) {
+      offsets.a += index % extents[d] * a_strides[d];
+      offsets.b += index % extents[d] * b_strides[d];
+      index /= extents[d];
+    }
+    return offsets;
+  }
+};
+
+Product Resolve(const Shape& a, const Shape& b) {
+  Product product;
+  product.m = a.rank() == 1 ? 1 : a[a.rank() - 2];
+  product.k = a[a.rank() - 1];
+  product.n = b.rank() == 1 ? 1 : b[b.rank() - 1];
+  const int a_batch = std::max(a.rank() - 2, 0);
+  const int b_batch = std::max(b.rank() - 2, 0);
+  product.batch_rank = std::max(a_batch, b_batch);
+  int64_t a_stride = product.m * product.k;
+  int64_t b_stride = product.k * product.n;
+  for (int i = 1; i <= product.batch_rank; ++i) {
+    const int d = product.batch_rank - i;
+    const int64_t a_extent = i <= a_batch ? a[a_batch - i] : 1;
+    const int64_t b_extent = i <= b_batch ? b[b_batch - i] : 1;
+    product.extents[d] = a_extent == 1 ? b_extent : a_extent;
+    product.a_strides[d] = a_extent == 1 ? 0 : a_stride;
+    product.b_strides[d] = b_extent == 1 ? 0 : b_stride;
+    product.batch *= product.extents[d];
+    a_stride *= a_extent;
+    b_stride *= b_extent;
+  }
+  // One b for all: the rows of all matrices of a are one tall matrix's.
+  if (b.ElementCount(0, b_batch) == 1 && a_batch == product.batch_rank) {
+    product.m *= product.batch;
+    product.batch = 1;
+    product.batch_rank = 0;
+  }
+  return product;
+}
+
+Product ProductOf(const NodeSite& site) {
+  return Resolve(site.input(0).shape, site.input(1).shape);
+}
+Product ProductOf(const KernelCall& call) {
+  return Resolve(call.input_layout(0).shape, call.input_layout(1).shape);
+}
+
+}  // namespace
+
+KernelCost MatMulCost(const NodeSite& site) {
+  const Product product = ProductOf(site);
+  const double outputs = site.output(0).shape.element_count();
+  const double elements = outputs + site.input(0).shape.element_count() +
+                          site.input(1).shape.element_count();
+  return {.flops = 2 * outputs * product.k,
+          .bytes = elements * ByteSize(site.input_dtype(0), 1)};
+}
+
+absl::Status AcceptsMatMulFewRows(const NodeSite& site) {
+  if (site.layouts.empty()) return absl::OkStatus();
+  const Product product = ProductOf(site);
+  if (product.m > kMaxFewRows) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(product.m, " rows are above ", kMaxFewRows));
+  }
+  if (product.batch == 1) return absl::OkStatus();
+  // The matrices would run one after the other.
+  return absl::FailedPreconditionError(
+      absl::StrCat(product.batch, " matrices, not 1"));
+}
+
+absl::Status RunMatMulFewRows(const KernelCall& call) {
+  const Product product = ProductOf(call);
+  float* y = call.output<float>(0);
+  MultiplyFewRows(*call.context.workers, product.m, product.n, product.k,
+                  call.input<float>(0), call.input<float>(1),
+                  /*is_b_transposed=*/false,
+                  [&](int64_t row, int64_t column, float sum) {
+                    y[row * product.n + column] = sum;
+                  });
+  return absl::OkStatus();
+}
+
+absl::Status RunMatMulBlocked(const KernelCall& call) {
+  const Product product = ProductOf(call);
+  const gemm::Machine machine = gemm::ThisMachine();
+  float* y = call.output<float>(0);
+  if (product.k == 0) {
+    std::fill_n(y, call.output_layout(0).shape.element_count(), 0.0f);
+    return absl::OkStatus();
+  }
+  gemm::ForTiles(
+      *call.context.workers, product.batch, product.m, product.n, machine,
+      [&](int64_t index, int64_t m0, int64_t m1, int64_t n0, int64_t n1) {
+        const Product::Offsets offsets = product.At(index);
+        const float* a = call.input<float>(0) + offsets.a;
+        const float* b = call.input<float>(1) + offsets.b;
+        const gemm::Problem problem{.m = product.m,
+                                    .n = product.n,
+                                    .k = product.k,
+                                    .c = y + index * product.m * product.n,
+                                    .c_stride = product.n};
+        gemm::MultiplyTile(
+            problem, machine, m0, m1, n0, n1,
+            [&](int64_t first, int64_t count, int64_t k0, int64_t depth,
+                float* scratch) {
+              gemm::PackRows(a, product.k, 1, 1.0f, first, count, k0, depth,
+                             machine.rows, scratch);
+              return scratch;
+            },
+            [&](int64_t first, int64_t count, int64_t k0, int64_t depth,
+                float* scratch) {
+              gemm::PackColumns(b, product.n, 1, k0, depth, first, count,
+                                machine.columns, scratch);
+              return scratch;
+            });
+      });
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status RunMatMulAny(const KernelCall& call) {
+  using U = Wrapping<T>;
+  const Product product = ProductOf(call);
+  const T* a = call.input<T>(0);
+  const T* b = call.input<T>(1);
+  T* y = call.output<T>(0);
+  call.context.workers->ParallelFor(
+      product.batch * product.m, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t task = begin; task < end; ++task) {
+          const Product::Offsets offsets = product.At(task / product.m);
+          const T* a_row = a + offsets.a + task % product.m * product.k;
+          for (int64_t column = 0; column < product.n; ++column) {
+            const T* b_column = b + offsets.b + column;
+            U sum = 0;
+            for (int64_t t = 0; t < product.k; ++t) {
+              sum += static_cast<U>(a_row[t]) *
+                     static_cast<U>(b_column[t * product.n]);
+            }
+            y[task * product.n + column] = static_cast<T>(sum);
+          }
+        }
+      });
+  return absl::OkStatus();
+}
+
+template absl::Status RunMatMulAny<float>(const KernelCall&);
+template absl::Status RunMatMulAny<double>(const KernelCall&);
+template absl::Status RunMatMulAny<int32_t>(const KernelCall&);
+template absl::Status RunMatMulAny<int64_t>(const KernelCall&);
+template absl::Status RunMatMulAny<uint32_t>(const KernelCall&);
+template absl::Status RunMatMulAny<uint64_t>(const KernelCall&);
+
+}  // namespace tensord

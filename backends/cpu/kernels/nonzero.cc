@@ -1,0 +1,54 @@
+// NonZero.
+//
+//   y[d, k] = index along dimension d of the k-th element of x that is not zero
+//
+// x is contiguous. y is int64 [rank, count], written densely for the real
+// count, which goes to the extent cell; its storage has room for the bound. A
+// scalar has no dimension, so y is [0, count] and has no elements. -0.0 is
+// zero; a NaN is not.
+
+#include <array>
+#include <cstdint>
+
+#include "backends/api/kernel.h"
+
+namespace tensord {
+
+template <typename T>
+absl::Status RunNonZero(const KernelCall& call) {
+  const T* x = call.input<T>(0);
+  const Shape& shape = call.input_layout(0).shape;
+  const int rank = shape.rank();
+  const int64_t elements = shape.element_count();
+
+  int64_t count = 0;
+  for (int64_t i = 0; i < elements; ++i) count += x[i] != T{0} ? 1 : 0;
+  *reinterpret_cast<int64_t*>(call.context.extent_cells.address()) = count;
+  if (rank == 0) return absl::OkStatus();
+
+  int64_t* y = call.output<int64_t>(0);
+  std::array<int64_t, kMaxRank> index{};
+  int64_t k = 0;
+  for (int64_t i = 0; k < count; ++i) {
+    if (x[i] != T{0}) {
+      for (int d = 0; d < rank; ++d) y[d * count + k] = index[d];
+      ++k;
+    }
+    for (int d = rank - 1; d >= 0 && ++index[d] == shape[d]; --d) index[d] = 0;
+  }
+  return absl::OkStatus();
+}
+
+template absl::Status RunNonZero<float>(const KernelCall&);
+template absl::Status RunNonZero<double>(const KernelCall&);
+template absl::Status RunNonZero<int8_t>(const KernelCall&);
+template absl::Status RunNonZero<int16_t>(const KernelCall&);
+template absl::Status RunNonZero<int32_t>(const KernelCall&);
+template absl::Status RunNonZero<int64_t>(const KernelCall&);
+template absl::Status RunNonZero<uint8_t>(const KernelCall&);
+template absl::Status RunNonZero<uint16_t>(const KernelCall&);
+template absl::Status RunNonZero<uint32_t>(const KernelCall&);
+template absl::Status RunNonZero<uint64_t>(const KernelCall&);
+template absl::Status RunNonZero<bool>(const KernelCall&);
+
+}  // namespace tensord
