@@ -11,7 +11,8 @@
 #include "engine/profile/shard.h"
 
 // The accounting of one launch, on the path of every launch. Off it costs a
-// load, a test and a branch.
+// load, a test and a branch, since ExecutionScope::shard() is null then. (A
+// lane's own shard may be passed as well: out of line, it counts the same.)
 //
 //   return op_profile::CountLaunch(context.profile, node.site,
 //                                  [&] { return node.kernel->run(call); });
@@ -30,15 +31,10 @@ struct NotCompiledIn {
   static constexpr bool kExists = false;
 };
 
-inline bool IsOff(const Shard* shard) {
-  return shard == nullptr || !shard->is_on();
-}
-
 // Charges the time between its construction and Stop() to a site. Launches may
 // nest (a Loop runs its body): each is charged its own time only.
 class LaunchTimer {
  public:
-  // `shard` is on.
   LaunchTimer(Shard& shard, const LaunchSite& site)
       : shard_(shard), site_(site) {
     if (!is_timed()) return;
@@ -120,7 +116,7 @@ ABSL_ATTRIBUTE_NOINLINE auto CountReplayWhenOn(Shard& shard,
 template <typename Existence = CompiledIn, typename Launch>
 inline auto CountLaunch(Shard* shard, const LaunchSite& site, Launch launch) {
   if constexpr (Existence::kExists) {
-    if (ABSL_PREDICT_FALSE(!IsOff(shard))) {
+    if (ABSL_PREDICT_FALSE(shard != nullptr)) {
       return internal::CountLaunchWhenOn(*shard, site, std::move(launch));
     }
   }
@@ -132,7 +128,7 @@ inline auto CountLaunch(Shard* shard, const LaunchSite& site, Launch launch) {
 template <typename Existence = CompiledIn, typename Replay>
 inline auto CountReplay(Shard* shard, ProgramCounter& program, Replay replay) {
   if constexpr (Existence::kExists) {
-    if (ABSL_PREDICT_FALSE(!IsOff(shard))) {
+    if (ABSL_PREDICT_FALSE(shard != nullptr)) {
       return internal::CountReplayWhenOn(*shard, program, std::move(replay));
     }
   }

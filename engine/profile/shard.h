@@ -143,8 +143,8 @@ class ExecutionScope {
   ExecutionScope(const ExecutionScope&) = delete;
   ExecutionScope& operator=(const ExecutionScope&) = delete;
 
-  // For LaunchContext::profile; null when there is nothing to account, which
-  // makes the check at each launch cheaper still.
+  // For LaunchContext::profile; null when there is nothing to account, which is
+  // all that a launch then looks at.
   Shard* shard() const {
     return shard_ != nullptr && shard_->is_on() ? shard_ : nullptr;
   }
