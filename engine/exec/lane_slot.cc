@@ -38,7 +38,8 @@ absl::StatusOr<std::unique_ptr<LaneSlot>> LaneSlot::Create(
 
 absl::Status LaneSlot::Reserve(uint64_t arena_bytes,
                                int32_t extent_cell_count) {
-  if (arena_bytes > SizeOf(arena_)) {
+  // Empty temporaries have places too, so there is always an arena.
+  if (arena_ == nullptr || arena_bytes > SizeOf(arena_)) {
     // The old arena goes first: a device that holds one of the two need not
     // hold both. The lane is idle, so nothing refers to it.
     arena_.reset();
