@@ -13,12 +13,13 @@
 #include <string>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "engine/profile/launch.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/metrics/metrics_collector.h"
+#include "tests/server/metrics/page_text.h"
 
 namespace tensord::metrics {
 namespace {
@@ -146,6 +147,12 @@ TEST_F(MetricsServerTest, PromtoolFindsNothingOnThePage) {
   for (const MetricDef& def : kMetricDefs) {
     EXPECT_THAT(page, HasSubstr(absl::StrCat("# HELP ", def.name, " ")));
   }
+  size_t exposer_series = 0;
+  for (const std::string& sample : Samples(page)) {
+    if (absl::StartsWith(sample, "exposer_")) ++exposer_series;
+  }
+  EXPECT_GT(exposer_series, 0);
+  EXPECT_LE(exposer_series, MetricsCollector::kExposerSeries);
   std::string findings;
   EXPECT_EQ(CheckWithPromtool(page, &findings), 0) << findings;
   EXPECT_EQ(findings, "");
