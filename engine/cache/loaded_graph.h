@@ -3,9 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
+#include "backends/api/shape.h"
+#include "engine/cache/backend_set.h"
 #include "engine/compiled/graph_compiler.h"
 #include "engine/graph/graph.h"
 #include "engine/infer/infer.h"
@@ -23,33 +27,38 @@ using GraphId = std::string;
 class LoadedGraph {
  public:
   LoadedGraph(GraphId id, std::shared_ptr<const Graph> graph,
-              Inference inference, CompileOptions options,
-              uint64_t source_bytes, absl::Time created)
-      : id_(std::move(id)),
-        graph_(std::move(graph)),
-        inference_(std::move(inference)),
-        options_(std::move(options)),
-        source_bytes_(source_bytes),
-        created_(created) {}
+              Inference inference, BackendSet capable, CompileOptions options,
+              uint64_t source_bytes, absl::Time created);
 
   const GraphId& id() const { return id_; }
   const std::shared_ptr<const Graph>& graph() const { return graph_; }
   // With symbols, as submitted.
   const Inference& inference() const { return inference_; }
+  // Backends that have a kernel for every node, as far as dtypes tell.
+  BackendSet capable() const { return capable_; }
   const CompileOptions& options() const { return options_; }
   uint64_t source_bytes() const { return source_bytes_; }
   absl::Time created() const { return created_; }
 
-  // All inputs have fixed extents, so it can be compiled before the first run.
-  bool has_fixed_inputs() const;
+  // The inputs' shapes when all their extents are fixed, so that the graph can
+  // be compiled before its first run.
+  const std::optional<std::vector<Shape>>& fixed_input_shapes() const {
+    return fixed_input_shapes_;
+  }
+
+  // Host bytes: constants, and an estimate of the rest.
+  uint64_t footprint_bytes() const { return footprint_bytes_; }
 
  private:
   const GraphId id_;
   const std::shared_ptr<const Graph> graph_;
   const Inference inference_;
+  const BackendSet capable_;
   const CompileOptions options_;
   const uint64_t source_bytes_;
   const absl::Time created_;
+  const std::optional<std::vector<Shape>> fixed_input_shapes_;
+  const uint64_t footprint_bytes_;
 };
 
 }  // namespace tensord

@@ -71,6 +71,13 @@ PooledDevice* DevicePool::Find(DeviceId id) const {
   return nullptr;
 }
 
+bool DevicePool::HasBackend(BackendId backend) const {
+  for (const auto& device : devices_) {
+    if (device->info().id.backend == backend) return true;
+  }
+  return false;
+}
+
 void DevicePool::Close() {
   for (const auto& device : devices_) device->Close();
 }

@@ -1,7 +1,6 @@
 #ifndef TENSORD_ENGINE_POOL_DEVICE_POOL_H_
 #define TENSORD_ENGINE_POOL_DEVICE_POOL_H_
 
-#include <bitset>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -11,14 +10,12 @@
 #include "absl/types/span.h"
 #include "backends/api/backend.h"
 #include "backends/api/device_id.h"
+#include "engine/cache/backend_set.h"
 #include "engine/exec/execution.h"
 #include "engine/pool/pool_options.h"
 #include "engine/pool/pooled_device.h"
 
 namespace tensord {
-
-// Backends that can run some graph, by BackendId.
-using BackendSet = std::bitset<kBackendCount>;
 
 // All devices of the process, and which of them gets an execution.
 //
@@ -43,10 +40,14 @@ class DevicePool {
 
   // Null when it is not there.
   PooledDevice* Find(DeviceId id) const;
+  bool HasBackend(BackendId backend) const;
 
   absl::Span<const std::unique_ptr<PooledDevice>> devices() const {
     return devices_;
   }
+
+  // Some device computes; without one, those that do not stand for them.
+  bool has_computing_device() const { return has_computing_device_; }
 
   // Refuses what is queued and what comes; Join() waits for what runs.
   void Close();

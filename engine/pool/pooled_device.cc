@@ -154,15 +154,16 @@ void PooledDevice::CheckHealth() {
 }
 
 absl::Status PooledDevice::Availability() const {
-  {
-    absl::MutexLock lock(&mu_);
-    if (!fault_.ok()) return fault_;
-  }
   if (is_draining_.load(std::memory_order_relaxed)) {
     return absl::UnavailableError(
         absl::StrCat("device ", info().id.ToString(), " is draining"));
   }
-  return absl::OkStatus();
+  return health();
+}
+
+absl::Status PooledDevice::health() const {
+  absl::MutexLock lock(&mu_);
+  return fault_;
 }
 
 PooledDevice::Counts PooledDevice::counts() const {

@@ -62,6 +62,10 @@ class PooledDevice final : public WaitingRoom {
 
   // OK, or why no execution is given to it: kUnavailable.
   absl::Status Availability() const;
+  // OK, or the fault that made the device lost.
+  absl::Status health() const;
+  bool is_lost() const { return !health().ok(); }
+  bool is_draining() const { return is_draining_.load(); }
   void SetDraining(bool is_draining) { is_draining_.store(is_draining); }
 
   // Executions queued and on lanes, for choosing among devices.

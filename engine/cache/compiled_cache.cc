@@ -1,0 +1,88 @@
+#include "engine/cache/compiled_cache.h"
+
+#include <iterator>
+#include <utility>
+
+namespace tensord {
+
+CompiledCache::Compiled CompiledCache::Find(const CompiledKeyView& key) {
+  absl::MutexLock lock(&mu_);
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return nullptr;
+  ++stats_.hits;
+  by_use_.splice(by_use_.begin(), by_use_, found->second);
+  return found->second->compiled;
+}
+
+bool CompiledCache::Join(const CompiledKey& key, Continuation continuation) {
+  Compiled compiled;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto found = by_key_.find(key);
+    if (found == by_key_.end()) {
+      const auto [waiting, is_first] = under_way_.try_emplace(key);
+      waiting->second.push_back(std::move(continuation));
+      if (is_first) ++stats_.misses;
+      return is_first;
+    }
+    by_use_.splice(by_use_.begin(), by_use_, found->second);
+    compiled = found->second->compiled;
+  }
+  std::move(continuation)(compiled);
+  return false;
+}
+
+void CompiledCache::Complete(const CompiledKey& key,
+                             absl::StatusOr<Compiled> outcome) {
+  std::vector<Continuation> continuations;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto waiting = under_way_.find(key);
+    continuations = std::move(waiting->second);
+    under_way_.erase(waiting);
+    if (outcome.ok()) {
+      by_use_.push_front(Entry{key, *outcome});
+      by_key_[key] = by_use_.begin();
+      stats_.bytes += (*outcome)->footprint_bytes;
+    }
+  }
+  for (Continuation& continuation : continuations) {
+    std::move(continuation)(outcome);
+  }
+}
+
+void CompiledCache::Trim(uint64_t max_bytes) {
+  std::vector<Compiled> evicted;
+  absl::MutexLock lock(&mu_);
+  while (stats_.bytes > max_bytes && by_use_.size() > 1) {
+    evicted.push_back(Remove(std::prev(by_use_.end())));
+    ++stats_.evictions;
+  }
+}
+
+void CompiledCache::EraseGraph(absl::string_view graph_id) {
+  std::vector<Compiled> erased;
+  absl::MutexLock lock(&mu_);
+  for (auto entry = by_use_.begin(); entry != by_use_.end();) {
+    const auto next = std::next(entry);
+    if (entry->key.graph_id == graph_id) erased.push_back(Remove(entry));
+    entry = next;
+  }
+}
+
+CompiledCache::Compiled CompiledCache::Remove(Entries::iterator entry) {
+  Compiled compiled = std::move(entry->compiled);
+  stats_.bytes -= compiled->footprint_bytes;
+  by_key_.erase(entry->key);
+  by_use_.erase(entry);
+  return compiled;
+}
+
+CompiledCache::Stats CompiledCache::stats() const {
+  absl::MutexLock lock(&mu_);
+  Stats stats = stats_;
+  stats.count = static_cast<int64_t>(by_key_.size());
+  return stats;
+}
+
+}  // namespace tensord

@@ -1,0 +1,87 @@
+#ifndef TENSORD_ENGINE_CACHE_COMPILED_CACHE_H_
+#define TENSORD_ENGINE_CACHE_COMPILED_CACHE_H_
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "engine/cache/compiled_key.h"
+#include "engine/compiled/compiled_graph.h"
+
+namespace tensord {
+
+// Compiled graphs by CompiledKey, and who waits for those that are being
+// compiled. Each key is compiled by one caller at a time; the others leave a
+// continuation instead of blocking a thread. A failure is told to all of them,
+// and not kept: the next one tries again.
+//
+// Threading: every method may be called from any thread. Continuations are
+//   called without a lock.
+// Ownership: shares the compiled graphs, so that one that is evicted or whose
+//   graph is deleted lives until its last run ends.
+class CompiledCache {
+ public:
+  using Compiled = std::shared_ptr<const CompiledGraph>;
+  using Continuation =
+      absl::AnyInvocable<void(const absl::StatusOr<Compiled>& compiled) &&>;
+
+  // Null when it is not there (being compiled included). Counts a hit, and
+  // makes it the most recently used.
+  Compiled Find(const CompiledKeyView& key);
+
+  // Calls `continuation` once: inside the call if the key is there, else inside
+  // Complete(). True: nobody compiles it yet, so the caller does, and calls
+  // Complete().
+  [[nodiscard]] bool Join(const CompiledKey& key, Continuation continuation);
+
+  // The outcome for a key that Join() handed to the caller.
+  void Complete(const CompiledKey& key, absl::StatusOr<Compiled> outcome);
+
+  // Evicts the least recently used until no more than `max_bytes` of footprint
+  // are left. The most recently used stays, whatever its size: without it a
+  // graph above the limit would be compiled for every run.
+  void Trim(uint64_t max_bytes);
+
+  // Drops what was compiled of a graph; not an eviction.
+  void EraseGraph(absl::string_view graph_id);
+
+  struct Stats {
+    uint64_t hits = 0;
+    uint64_t misses = 0;
+    uint64_t evictions = 0;
+    uint64_t bytes = 0;
+    int64_t count = 0;
+  };
+  Stats stats() const;
+
+ private:
+  struct Entry {
+    CompiledKey key;
+    Compiled compiled;
+  };
+  using Entries = std::list<Entry>;
+
+  // Takes an entry out; its graph dies with the result, outside the lock.
+  Compiled Remove(Entries::iterator entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  mutable absl::Mutex mu_;
+  Entries by_use_ ABSL_GUARDED_BY(mu_);  // the most recent first
+  absl::flat_hash_map<CompiledKey, Entries::iterator, CompiledKeyHash,
+                      CompiledKeyEqual>
+      by_key_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<CompiledKey, std::vector<Continuation>, CompiledKeyHash,
+                      CompiledKeyEqual>
+      under_way_ ABSL_GUARDED_BY(mu_);
+  Stats stats_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace tensord
+
+#endif  // TENSORD_ENGINE_CACHE_COMPILED_CACHE_H_

@@ -1,0 +1,177 @@
+#include "engine/cache/compiled_cache.h"
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/matchers.h"
+
+namespace tensord {
+namespace {
+
+using ::testing::IsNull;
+using ::testing::NotNull;
+
+constexpr DeviceId kCpu0{BackendId::kCpu, 0};
+constexpr DeviceId kCpu1{BackendId::kCpu, 1};
+
+CompiledKey Key(GraphId id, std::vector<Shape> shapes = {Shape{2, 3}},
+                DeviceId device = kCpu0) {
+  return {std::move(id), device, std::move(shapes)};
+}
+
+CompiledCache::Compiled Compile(uint64_t footprint_bytes = 100) {
+  auto graph = std::make_shared<CompiledGraph>();
+  graph->footprint_bytes = footprint_bytes;
+  return graph;
+}
+
+void Put(CompiledCache& cache, const CompiledKey& key,
+         uint64_t footprint_bytes = 100) {
+  ASSERT_TRUE(cache.Join(key, [](const auto&) {}));
+  cache.Complete(key, Compile(footprint_bytes));
+}
+
+// Both halves of identity: another key must not be found, the same one must.
+TEST(CompiledCacheTest, SameShapedGraphsAreTwoGraphs) {
+  CompiledCache cache;
+  Put(cache, Key("a"));
+  Put(cache, Key("b"));
+  const auto a = cache.Find(Key("a"));
+  const auto b = cache.Find(Key("b"));
+  ASSERT_THAT(a, NotNull());
+  ASSERT_THAT(b, NotNull());
+  EXPECT_NE(a, b);
+  EXPECT_THAT(cache.Find(Key("c")), IsNull());
+}
+
+TEST(CompiledCacheTest, EveryPartOfTheKeyTellsGraphsApart) {
+  CompiledCache cache;
+  Put(cache, Key("a"));
+  EXPECT_THAT(cache.Find(Key("a", {Shape{3, 2}})), IsNull());
+  EXPECT_THAT(cache.Find(Key("a", {Shape{2, 3}, Shape{}})), IsNull());
+  EXPECT_THAT(cache.Find(Key("a", {})), IsNull());
+  EXPECT_THAT(cache.Find(Key("a", {Shape{2, 3}}, kCpu1)), IsNull());
+  EXPECT_THAT(cache.Find(Key("a", {Shape{2, 3}}, kCpu0)), NotNull());
+}
+
+// The same contents at other addresses are the same key, and other contents at
+// the same address are not.
+TEST(CompiledCacheTest, AKeyIsItsContentsAndNotItsAddress) {
+  CompiledCache cache;
+  CompiledKey key = Key("a");
+  Put(cache, key);
+  const CompiledKey copy = key;
+  EXPECT_THAT(cache.Find(copy), NotNull());
+  key.graph_id = "b";
+  EXPECT_THAT(cache.Find(key), IsNull());
+
+  std::vector<HostValue> inputs(1);
+  inputs[0].shape = Shape{2, 3};
+  EXPECT_THAT(cache.Find({"a", kCpu0, absl::MakeConstSpan(inputs)}), NotNull());
+  inputs[0].shape = Shape{3, 2};
+  EXPECT_THAT(cache.Find({"a", kCpu0, absl::MakeConstSpan(inputs)}), IsNull());
+}
+
+TEST(CompiledCacheTest, OthersWaitForTheOneThatCompiles) {
+  CompiledCache cache;
+  std::vector<CompiledCache::Compiled> answers;
+  const auto note = [&](const auto& compiled) { answers.push_back(*compiled); };
+  ASSERT_TRUE(cache.Join(Key("a"), note));
+  ASSERT_FALSE(cache.Join(Key("a"), note));
+  EXPECT_THAT(cache.Find(Key("a")), IsNull());
+  EXPECT_TRUE(answers.empty());
+  const auto compiled = Compile();
+  cache.Complete(Key("a"), compiled);
+  ASSERT_EQ(answers.size(), 2);
+  EXPECT_EQ(answers[1], compiled);
+  ASSERT_FALSE(cache.Join(Key("a"), note));
+  EXPECT_EQ(answers.size(), 3);
+  EXPECT_EQ(cache.stats().misses, 1);
+}
+
+TEST(CompiledCacheTest, AFailureIsToldToAllAndNotKept) {
+  CompiledCache cache;
+  int failures = 0;
+  const auto note = [&](const auto& compiled) { failures += !compiled.ok(); };
+  ASSERT_TRUE(cache.Join(Key("a"), note));
+  ASSERT_FALSE(cache.Join(Key("a"), note));
+  cache.Complete(Key("a"), absl::InternalError("no"));
+  EXPECT_EQ(failures, 2);
+  EXPECT_EQ(cache.stats().count, 0);
+  EXPECT_TRUE(cache.Join(Key("a"), note));
+  cache.Complete(Key("a"), Compile());
+  EXPECT_THAT(cache.Find(Key("a")), NotNull());
+}
+
+TEST(CompiledCacheTest, EvictsTheLeastRecentlyUsedAndKeepsTheLatest) {
+  CompiledCache cache;
+  Put(cache, Key("a"));
+  Put(cache, Key("b"));
+  Put(cache, Key("c"));
+  ASSERT_THAT(cache.Find(Key("a")), NotNull());
+  EXPECT_EQ(cache.stats().bytes, 300);
+  cache.Trim(299);
+  EXPECT_THAT(cache.Find(Key("b")), IsNull());
+  EXPECT_THAT(cache.Find(Key("c")), NotNull());
+  cache.Trim(0);
+  EXPECT_THAT(cache.Find(Key("a")), IsNull());
+  EXPECT_THAT(cache.Find(Key("c")), NotNull());
+  EXPECT_EQ(cache.stats().evictions, 2);
+  EXPECT_EQ(cache.stats().bytes, 100);
+}
+
+TEST(CompiledCacheTest, WhatIsEvictedLivesUntilItsLastUserLetsGo) {
+  CompiledCache cache;
+  Put(cache, Key("a"));
+  const auto in_use = cache.Find(Key("a"));
+  const std::weak_ptr<const CompiledGraph> watched = in_use;
+  cache.EraseGraph("a");
+  EXPECT_THAT(cache.Find(Key("a")), IsNull());
+  EXPECT_FALSE(watched.expired());
+  EXPECT_EQ(in_use->footprint_bytes, 100);
+}
+
+TEST(CompiledCacheTest, ErasesAllOfOneGraphAndNothingElse) {
+  CompiledCache cache;
+  Put(cache, Key("a"));
+  Put(cache, Key("a", {Shape{7}}));
+  Put(cache, Key("a", {Shape{7}}, kCpu1));
+  Put(cache, Key("b"));
+  cache.EraseGraph("a");
+  EXPECT_EQ(cache.stats().count, 1);
+  EXPECT_EQ(cache.stats().evictions, 0);
+  EXPECT_THAT(cache.Find(Key("b")), NotNull());
+}
+
+TEST(CompiledCacheTest, ManyThreadsAtOnceCompileEachKeyOnce) {
+  constexpr int kThreads = 32;
+  constexpr int kKeys = 8;
+  CompiledCache cache;
+  std::atomic<int> compilations{0}, answers{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kKeys; ++i) {
+        const CompiledKey key = Key("a", {Shape{(t + i) % kKeys}});
+        const bool is_first = cache.Join(key, [&](const auto& compiled) {
+          EXPECT_THAT(compiled, IsOk());
+          ++answers;
+        });
+        if (!is_first) continue;
+        ++compilations;
+        cache.Complete(key, Compile());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(compilations, kKeys);
+  EXPECT_EQ(answers, kThreads * kKeys);
+  EXPECT_EQ(cache.stats().misses, kKeys);
+}
+
+}  // namespace
+}  // namespace tensord
