@@ -56,6 +56,7 @@ struct QueueLinks {
   Execution* previous = nullptr;
   Execution* next = nullptr;
   int64_t deadline_index = -1;  // in the heap; -1 without a deadline
+  uint64_t ticket = 0;          // of CompileWaiters
   std::atomic<WaitingRoom*> room{nullptr};
 };
 
@@ -87,6 +88,8 @@ struct Execution {
   absl::Status status;
   absl::InlinedVector<HostValue, 4> outputs;  // in the graph's order
   DeviceId ran_on;
+  // The engine's phases, from kQueue to kDownload, of this run; the others are
+  // left as they are.
   std::array<int64_t, op_profile::kPhaseCount> phase_ns{};
   std::unique_ptr<op_profile::TraceBuffer> trace;
 

@@ -7,12 +7,28 @@
 #include "engine/compiled/preparation.h"
 
 namespace tensord {
+namespace {
+
+// Those before and after belong to whoever decodes and encodes.
+constexpr int kFirstPhase = static_cast<int>(Phase::kQueue);
+constexpr int kLastPhase = static_cast<int>(Phase::kDownload);
+
+}  // namespace
+
+void OpenExecutions::Open(Execution& execution) {
+  count_.fetch_add(1, std::memory_order_relaxed);
+  for (int i = kFirstPhase; i <= kLastPhase; ++i) execution.phase_ns[i] = 0;
+  execution.admitted_bytes = 0;
+  for (const HostValue& input : execution.inputs) {
+    execution.admitted_bytes += input.bytes.size();
+  }
+}
 
 void OpenExecutions::Answer(Execution& execution, absl::Status status) {
   if (phases_ != nullptr) {
     std::optional<BackendId> backend;
     if (execution.compiled != nullptr) backend = execution.ran_on.backend;
-    for (int i = 0; i < op_profile::kPhaseCount; ++i) {
+    for (int i = kFirstPhase; i <= kLastPhase; ++i) {
       const int64_t ns = execution.phase_ns[i];
       if (ns > 0) phases_->Add(static_cast<Phase>(i), backend, ns);
     }

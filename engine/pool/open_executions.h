@@ -22,7 +22,8 @@ class OpenExecutions {
  public:
   explicit OpenExecutions(op_profile::PhaseProfile* phases) : phases_(phases) {}
 
-  void Open() { count_.fetch_add(1, std::memory_order_relaxed); }
+  // Every execution comes here first; what an earlier run left is cleared.
+  void Open(Execution& execution);
 
   // Accounts the run's phases, lets go of what the engine held for it, and
   // calls on_done; the execution may be gone when it returns.
