@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "backends/api/backend.h"
 #include "engine/cache/loaded_graph.h"
+#include "engine/compile_event.h"
 #include "engine/compiled/explain.h"
 #include "engine/compiled/kernel_binding_table.h"
 #include "engine/engine_options.h"
@@ -22,6 +23,7 @@
 #include "engine/graph/graph_def.h"
 #include "engine/memory/buffer_pool.h"
 #include "engine/profile/op_profile.h"
+#include "engine/profile/phase_profile.h"
 
 namespace tensord {
 
@@ -29,6 +31,7 @@ namespace tensord {
 struct DeviceStatus {
   DeviceInfo info;
   absl::Status health;  // OK, or why it is not chosen any more
+  bool is_draining = false;
   int lane_count = 0;
   int64_t in_flight = 0;  // executions on lanes: exact
   int64_t queue_depth = 0;
@@ -49,13 +52,6 @@ struct GraphCacheStats {
   int64_t compiled_graphs = 0;
 };
 
-// How long compilations took, by phase: "load" (decode, check, infer), "plan",
-// "prepare".
-struct CompileEvent {
-  absl::string_view phase;
-  absl::Duration duration;
-};
-
 // Graphs in, answers out: the whole engine behind one class. Keeps submitted
 // graphs and compiled ones, compiles in a pool of its own at low priority, and
 // runs executions on the lanes of pooled devices.
@@ -70,12 +66,13 @@ struct CompileEvent {
 class Engine {
  public:
   // Opens `devices` (named "cpu:0") on the backends. kInvalidArgument for a
-  // name that is wrong or there twice, kNotFound for a device that is not
-  // there.
+  // name that is there twice, kNotFound for a device that is not there.
+  // `phases` gets each execution's phases from kQueue to kDownload; it may be
+  // null.
   static absl::StatusOr<std::unique_ptr<Engine>> Create(
       EngineOptions options, absl::Span<Backend* const> backends,
       absl::Span<const DeviceId> devices, op_profile::OpProfile& profile,
-      HostServices services);
+      op_profile::PhaseProfile* phases, HostServices services);
 
   virtual ~Engine() = default;
 
@@ -163,9 +160,8 @@ class Engine {
   virtual const KernelBindingTable& table() const = 0;
   virtual const EngineOptions& options() const = 0;
 
-  // Called on compiler threads for each compilation; set before the first.
-  virtual void SetCompileObserver(
-      absl::AnyInvocable<void(const CompileEvent&) const> observer) = 0;
+  // Called for each part of a compilation; set before the first.
+  virtual void SetCompileObserver(CompileObserver observer) = 0;
 };
 
 }  // namespace tensord

@@ -1,0 +1,129 @@
+#include "engine/compile_service.h"
+
+#include <utility>
+
+namespace tensord {
+namespace {
+
+// Nodes that are prepared ahead of a pipelined first run.
+constexpr int64_t kPipelineDepth = 64;
+
+CompiledKey KeyFor(const LoadedGraph& graph, std::vector<Shape> input_shapes,
+                   const PooledDevice& device) {
+  return {graph.id(), device.info().id, std::move(input_shapes)};
+}
+
+}  // namespace
+
+CompileService::CompileService(CompilerEnvironment environment,
+                               bool is_pipelined, CompilePool& threads,
+                               DevicePool& devices)
+    : environment_(environment),
+      is_pipelined_(is_pipelined),
+      threads_(threads) {
+  for (const auto& device : devices.devices()) {
+    targets_.push_back(std::make_unique<Target>(device->device()));
+  }
+}
+
+void CompileService::Compile(std::shared_ptr<const LoadedGraph> graph,
+                             std::vector<Shape> input_shapes,
+                             PooledDevice& device, Continuation continuation,
+                             FirstRun first_run) {
+  CompiledKey key = KeyFor(*graph, std::move(input_shapes), device);
+  if (!cache_.Join(key, std::move(continuation))) return;
+  threads_.Submit([this, key = std::move(key), graph = std::move(graph),
+                   &device, first_run = std::move(first_run)](
+                      const absl::Status& admission) mutable {
+    if (!admission.ok()) {
+      cache_.Complete(key, admission);
+    } else {
+      Run(key, *graph, device, std::move(first_run));
+    }
+  });
+}
+
+void CompileService::CompileHere(std::shared_ptr<const LoadedGraph> graph,
+                                 std::vector<Shape> input_shapes,
+                                 PooledDevice& device,
+                                 Continuation continuation) {
+  const CompiledKey key = KeyFor(*graph, std::move(input_shapes), device);
+  if (!cache_.Join(key, std::move(continuation))) return;
+  Run(key, *graph, device, nullptr);
+}
+
+void CompileService::SetMaxBytes(uint64_t max_bytes) {
+  max_bytes_ = max_bytes;
+  cache_.Trim(max_bytes);
+}
+
+uint64_t CompileService::weight_bytes(DeviceId device) const {
+  return TargetOf(device).weights.resident_bytes();
+}
+
+void CompileService::Run(const CompiledKey& key, const LoadedGraph& graph,
+                         PooledDevice& device, FirstRun first_run) {
+  absl::StatusOr<Compiled> outcome = absl::UnknownError("");
+  absl::StatusOr<std::shared_ptr<CompiledGraph>> planned =
+      Plan(key, graph, TargetOf(key.device));
+  if (planned.ok()) {
+    outcome =
+        Prepare(*std::move(planned), device.device(), std::move(first_run));
+  } else {
+    outcome = planned.status();
+  }
+  if (!outcome.ok()) device.CheckHealth();
+  cache_.Complete(key, std::move(outcome));
+  cache_.Trim(max_bytes_);
+}
+
+absl::StatusOr<std::shared_ptr<CompiledGraph>> CompileService::Plan(
+    const CompiledKey& key, const LoadedGraph& graph, Target& target) {
+  const absl::Time start = absl::Now();
+  std::unique_ptr<Lane> lane;
+  {
+    absl::MutexLock lock(&target.mu);
+    if (!target.idle_lanes.empty()) {
+      lane = std::move(target.idle_lanes.back());
+      target.idle_lanes.pop_back();
+    }
+  }
+  if (lane == nullptr) {
+    absl::StatusOr<std::unique_ptr<Lane>> made = target.device.CreateLane();
+    if (!made.ok()) return made.status();
+    lane = *std::move(made);
+  }
+  absl::StatusOr<std::shared_ptr<CompiledGraph>> planned =
+      PlanGraph(graph.graph(), key.input_shapes, graph.options(), target.device,
+                target.weights, *lane, environment_);
+  {
+    absl::MutexLock lock(&target.mu);
+    target.idle_lanes.push_back(std::move(lane));
+  }
+  Observe("plan", absl::Now() - start);
+  return planned;
+}
+
+absl::StatusOr<CompileService::Compiled> CompileService::Prepare(
+    std::shared_ptr<CompiledGraph> planned, Device& device,
+    FirstRun first_run) {
+  const absl::Time start = absl::Now();
+  auto channel = std::make_shared<PreparationChannel>(kPipelineDepth);
+  if (!is_pipelined_ || first_run == nullptr || !first_run(planned, channel)) {
+    channel->Detach();
+  }
+  absl::Status status = PrepareNodes(*planned, device, *channel);
+  Observe("prepare", absl::Now() - start);
+  if (!status.ok()) return status;
+  return planned;
+}
+
+CompileService::Target& CompileService::TargetOf(DeviceId device) const {
+  for (const auto& target : targets_) {
+    if (target->device.info().id == device) return *target;
+  }
+  // Devices are those of the pool, and all of them have a target.
+  return *targets_.front();
+}
+
+}  // namespace tensord

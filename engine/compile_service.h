@@ -1,0 +1,111 @@
+#ifndef TENSORD_ENGINE_COMPILE_SERVICE_H_
+#define TENSORD_ENGINE_COMPILE_SERVICE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "backends/api/backend.h"
+#include "engine/cache/compiled_cache.h"
+#include "engine/cache/loaded_graph.h"
+#include "engine/compile_event.h"
+#include "engine/compiled/graph_compiler.h"
+#include "engine/compiled/preparation.h"
+#include "engine/memory/weight_store.h"
+#include "engine/pool/compile_pool.h"
+#include "engine/pool/device_pool.h"
+
+namespace tensord {
+
+// Loaded graphs to compiled ones, each key once, on the compiler's threads.
+//
+// Threading: every method may be called from any thread.
+// Ownership: owns weights and what was compiled; borrows the pools and what
+//   `environment` refers to, which outlive it. Close the compile pool, and join
+//   it, before this goes.
+class CompileService {
+ public:
+  using Compiled = CompiledCache::Compiled;
+  using Continuation = CompiledCache::Continuation;
+
+  // Offered the planned graph of a compilation whose nodes are about to be
+  // prepared. True: a run has been started that goes along with it; whoever
+  // runs it detaches from the channel.
+  using FirstRun = absl::AnyInvocable<bool(
+      const Compiled& planned,
+      const std::shared_ptr<PreparationChannel>& channel)>;
+
+  CompileService(CompilerEnvironment environment, bool is_pipelined,
+                 CompilePool& threads, DevicePool& devices);
+
+  // Null when there is none yet. Counts a hit.
+  Compiled Find(const CompiledKeyView& key) { return cache_.Find(key); }
+
+  // Calls `continuation` once, inside the call or on a compiler's thread.
+  // `first_run` may be null, and is called at most once before.
+  void Compile(std::shared_ptr<const LoadedGraph> graph,
+               std::vector<Shape> input_shapes, PooledDevice& device,
+               Continuation continuation, FirstRun first_run = nullptr);
+
+  // The same for a caller that is a compiler's thread already: it compiles
+  // itself if nobody does.
+  void CompileHere(std::shared_ptr<const LoadedGraph> graph,
+                   std::vector<Shape> input_shapes, PooledDevice& device,
+                   Continuation continuation);
+
+  // What compiled graphs may take; more is evicted.
+  void SetMaxBytes(uint64_t max_bytes);
+  void EraseGraph(absl::string_view graph_id) { cache_.EraseGraph(graph_id); }
+
+  uint64_t weight_bytes(DeviceId device) const;
+  CompiledCache::Stats stats() const { return cache_.stats(); }
+
+  // Set before the first compilation.
+  void SetObserver(CompileObserver observer) {
+    observer_ = std::move(observer);
+  }
+  void Observe(absl::string_view phase, absl::Duration duration) const {
+    if (observer_ != nullptr) observer_({phase, duration});
+  }
+
+ private:
+  // What compilations for one device share.
+  struct Target {
+    explicit Target(Device& device) : device(device), weights(device) {}
+
+    Device& device;
+    WeightStore weights;
+    absl::Mutex mu;
+    // Lanes for uploads that nobody uses now; as many as compile at once.
+    std::vector<std::unique_ptr<Lane>> idle_lanes ABSL_GUARDED_BY(mu);
+  };
+
+  void Run(const CompiledKey& key, const LoadedGraph& graph,
+           PooledDevice& device, FirstRun first_run);
+  absl::StatusOr<std::shared_ptr<CompiledGraph>> Plan(const CompiledKey& key,
+                                                      const LoadedGraph& graph,
+                                                      Target& target);
+  absl::StatusOr<Compiled> Prepare(std::shared_ptr<CompiledGraph> planned,
+                                   Device& device, FirstRun first_run);
+  Target& TargetOf(DeviceId device) const;
+
+  const CompilerEnvironment environment_;
+  const bool is_pipelined_;
+  CompilePool& threads_;
+  std::vector<std::unique_ptr<Target>> targets_;
+  // After the targets: weights go before their store and device.
+  CompiledCache cache_;
+  std::atomic<uint64_t> max_bytes_{UINT64_MAX};
+  CompileObserver observer_;
+};
+
+}  // namespace tensord
+
+#endif  // TENSORD_ENGINE_COMPILE_SERVICE_H_

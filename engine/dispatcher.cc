@@ -1,0 +1,129 @@
+#include "engine/dispatcher.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/infer/input_shapes.h"
+#include "engine/input_check.h"
+
+namespace tensord {
+
+void Dispatcher::Start(Execution& execution) {
+  open_.Open(execution);
+  absl::Status status = Check(execution);
+  if (!status.ok()) return open_.Answer(execution, std::move(status));
+  Dispatch(execution, Thread::kCallers);
+}
+
+void Dispatcher::Cancel(Execution& execution) {
+  execution.is_cancelled.store(true);
+  // It may change rooms meanwhile; a room that it enters now sees the flag.
+  while (WaitingRoom* room = execution.links.room.load()) {
+    if (!room->Withdraw(execution)) continue;
+    open_.Answer(execution, absl::CancelledError("cancelled while it waited"));
+    return;
+  }
+}
+
+void Dispatcher::Reroute(Execution& execution) {
+  if (execution.device.has_value()) {
+    PooledDevice* wanted = devices_.Find(*execution.device);
+    absl::Status lost = wanted->Availability();
+    if (!lost.ok()) return open_.Answer(execution, std::move(lost));
+  }
+  if (execution.preparation != nullptr) {
+    execution.preparation->Detach();
+    execution.preparation.reset();
+  }
+  execution.compiled.reset();
+  Dispatch(execution, Thread::kEngines);
+}
+
+absl::Status Dispatcher::Check(const Execution& execution) const {
+  if (!is_accepting_.load(std::memory_order_relaxed)) {
+    return absl::UnavailableError("the daemon is draining");
+  }
+  if (execution.is_cancelled.load(std::memory_order_relaxed)) {
+    return absl::CancelledError("cancelled before it was started");
+  }
+  return CheckInputs(*execution.graph->graph(), execution.inputs);
+}
+
+void Dispatcher::Dispatch(Execution& execution, Thread thread) {
+  absl::StatusOr<PooledDevice*> device =
+      devices_.Choose(execution.graph->capable(), execution.device);
+  if (!device.ok()) return open_.Answer(execution, device.status());
+  execution.compiled =
+      compiler_.Find({execution.graph->id(), (*device)->info().id,
+                      absl::Span<const HostValue>(execution.inputs)});
+  if (execution.compiled != nullptr) {
+    Run(**device, execution, thread);
+  } else {
+    AwaitCompilation(**device, execution);
+  }
+}
+
+void Dispatcher::Run(PooledDevice& device, Execution& execution,
+                     Thread thread) {
+  if (thread == Thread::kCallers && device.TryRunInline(execution)) return;
+  absl::Status status = device.Enqueue(execution);
+  if (status.ok()) return;
+  if (device.is_lost()) return Reroute(execution);
+  open_.Answer(execution, std::move(status));
+}
+
+// Once the execution waits it may be answered at any time, so that everything
+// else is taken from it before, and it is then known by its ticket.
+void Dispatcher::AwaitCompilation(PooledDevice& device, Execution& execution) {
+  std::vector<Shape> shapes;
+  for (const HostValue& input : execution.inputs) shapes.push_back(input.shape);
+  std::shared_ptr<const LoadedGraph> graph = execution.graph;
+  absl::Status status = CheckInputShapes(*graph->graph(), shapes, limits_);
+  if (!status.ok()) return open_.Answer(execution, std::move(status));
+  const absl::StatusOr<uint64_t> added = waiters_.Add(execution);
+  if (!added.ok()) return open_.Answer(execution, added.status());
+
+  const uint64_t ticket = *added;
+  compiler_.Compile(
+      std::move(graph), std::move(shapes), device,
+      [this, &device,
+       ticket](const absl::StatusOr<CompileService::Compiled>& compiled) {
+        OnCompiled(device, ticket, compiled);
+      },
+      [this, &device, ticket](
+          const CompileService::Compiled& planned,
+          const std::shared_ptr<PreparationChannel>& channel) {
+        return RunAlong(device, ticket, planned, channel);
+      });
+}
+
+void Dispatcher::OnCompiled(
+    PooledDevice& device, uint64_t ticket,
+    const absl::StatusOr<CompileService::Compiled>& compiled) {
+  Execution* execution = waiters_.Take(ticket);
+  if (execution == nullptr) return;
+  if (compiled.ok()) {
+    execution->compiled = *compiled;
+    Run(device, *execution, Thread::kEngines);
+  } else if (device.is_lost()) {
+    Reroute(*execution);
+  } else {
+    open_.Answer(*execution, compiled.status());
+  }
+}
+
+bool Dispatcher::RunAlong(PooledDevice& device, uint64_t ticket,
+                          const CompileService::Compiled& planned,
+                          const std::shared_ptr<PreparationChannel>& channel) {
+  // Behind other work the run would only hold up the compiler.
+  if (device.load() >= device.lane_count()) return false;
+  Execution* execution = waiters_.Take(ticket);
+  if (execution == nullptr) return false;
+  execution->compiled = planned;
+  execution->preparation = channel;
+  Run(device, *execution, Thread::kEngines);
+  return true;
+}
+
+}  // namespace tensord

@@ -1,0 +1,182 @@
+#include "engine/engine_impl.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/graph/status_macros.h"
+#include "engine/infer/input_shapes.h"
+#include "engine/passes/device_evaluator.h"
+#include "engine/passes/shared_evaluator.h"
+
+namespace tensord {
+namespace {
+
+PoolOptions PoolOptionsFrom(const EngineOptions& options) {
+  return {.lanes_per_device = options.lanes_per_device,
+          .max_queue_length = options.max_queue_length,
+          .max_queued_bytes = options.max_queued_bytes,
+          .max_execution_time = options.max_execution_time,
+          .hang_timeout = options.hang_timeout,
+          .inline_limit = options.inline_limit};
+}
+
+Backend* FindBackend(absl::Span<Backend* const> backends, BackendId id) {
+  for (Backend* backend : backends) {
+    if (backend->id() == id) return backend;
+  }
+  return nullptr;
+}
+
+bool CanEvaluate(const DeviceInfo& info) {
+  return info.is_synchronous && info.is_host_addressable && info.computes;
+}
+
+}  // namespace
+
+EngineImpl::EngineImpl(EngineOptions options,
+                       std::unique_ptr<KernelBindingTable> table,
+                       op_profile::PhaseProfile* phases)
+    : options_(std::move(options)),
+      table_(std::move(table)),
+      buffers_(options_.max_idle_buffer_bytes),
+      open_(phases),
+      waiters_(options_.max_queue_length, options_.max_queued_bytes, open_,
+               watch_),
+      compile_threads_(options_.compile_threads,
+                       options_.max_queued_compilations) {}
+
+absl::Status EngineImpl::Open(std::vector<std::unique_ptr<Device>> devices,
+                              op_profile::OpProfile& profile,
+                              const HostServices& services,
+                              absl::Span<Backend* const> backends) {
+  TENSORD_ASSIGN_OR_RETURN(
+      devices_,
+      DevicePool::Create(std::move(devices), PoolOptionsFrom(options_),
+                         PoolServices{.buffers = &buffers_,
+                                      .open = &open_,
+                                      .watch = &watch_,
+                                      .profile = &profile,
+                                      .host = services,
+                                      .reroute = [this](Execution& execution) {
+                                        dispatcher_->Reroute(execution);
+                                      }}));
+  TENSORD_RETURN_IF_ERROR(MakeEvaluator(backends, services.workers));
+  compiler_ = std::make_unique<CompileService>(
+      CompilerEnvironment{.table = table_.get(),
+                          .profile = &profile,
+                          .evaluator = evaluator_.get(),
+                          .limits = options_.limits,
+                          .max_peak_bytes = options_.max_peak_bytes},
+      options_.pipelined_compile, compile_threads_, *devices_);
+  loader_ = std::make_unique<GraphLoader>(
+      LoaderParts{options_, *table_, evaluator_.get(), *devices_,
+                  compile_threads_, *compiler_});
+  dispatcher_ = std::make_unique<Dispatcher>(options_.limits, open_, waiters_,
+                                             *compiler_, *devices_);
+  return absl::OkStatus();
+}
+
+// Everything open is answered before anything is taken down: what waits is
+// refused, what runs is waited for.
+EngineImpl::~EngineImpl() {
+  if (dispatcher_ != nullptr) {
+    StopAccepting();
+    waiters_.Close();
+    devices_->Close();
+    compile_threads_.Close();
+    compile_threads_.Join();
+    devices_->Join();
+    AwaitIdle(absl::InfiniteFuture());
+  }
+  watch_.Stop();
+}
+
+// A device of the pool if one fits, on a lane of its own; else one of a backend
+// that the pool has no device of.
+absl::Status EngineImpl::MakeEvaluator(absl::Span<Backend* const> backends,
+                                       WorkerPool* workers) {
+  Device* device = nullptr;
+  for (const auto& pooled : devices_->devices()) {
+    if (device == nullptr && CanEvaluate(pooled->info())) {
+      device = &pooled->device();
+    }
+  }
+  for (Backend* backend : backends) {
+    if (device != nullptr) break;
+    if (devices_->HasBackend(backend->id())) continue;
+    absl::StatusOr<std::unique_ptr<Device>> opened = backend->OpenDevice(0);
+    if (!opened.ok() || !CanEvaluate((*opened)->info())) continue;
+    evaluator_device_ = *std::move(opened);
+    device = evaluator_device_.get();
+  }
+  if (device == nullptr) return absl::OkStatus();
+  const Backend* backend = FindBackend(backends, device->info().id.backend);
+  TENSORD_ASSIGN_OR_RETURN(
+      std::unique_ptr<DeviceEvaluator> evaluator,
+      DeviceEvaluator::Create(*device, backend->kernels(), workers));
+  evaluator_ = std::make_unique<SharedEvaluator>(std::move(evaluator));
+  return absl::OkStatus();
+}
+
+void EngineImpl::ExplainGraph(
+    std::shared_ptr<const LoadedGraph> graph, std::vector<Shape> input_shapes,
+    std::optional<DeviceId> device,
+    absl::AnyInvocable<void(absl::StatusOr<Explanation>)> done) {
+  absl::Status status =
+      CheckInputShapes(*graph->graph(), input_shapes, options_.limits);
+  absl::StatusOr<PooledDevice*> chosen =
+      devices_->Choose(graph->capable(), device);
+  status.Update(chosen.status());
+  if (!status.ok()) return done(std::move(status));
+  compiler_->Compile(
+      std::move(graph), std::move(input_shapes), **chosen,
+      [done = std::move(done)](
+          const absl::StatusOr<CompileService::Compiled>& compiled) mutable {
+        if (!compiled.ok()) return done(compiled.status());
+        done((*compiled)->explanation);
+      });
+}
+
+std::vector<DeviceStatus> EngineImpl::Devices() const {
+  std::vector<DeviceStatus> statuses;
+  for (const auto& device : devices_->devices()) {
+    const PooledDevice::Counts counts = device->counts();
+    statuses.push_back(
+        {.info = device->info(),
+         .health = device->health(),
+         .is_draining = device->is_draining(),
+         .lane_count = device->lane_count(),
+         .in_flight = counts.in_flight,
+         .queue_depth = counts.queue_depth,
+         .queued_bytes = counts.queued_bytes,
+         .allocated_bytes = device->device().allocated_bytes(),
+         .weight_bytes = compiler_->weight_bytes(device->info().id),
+         .completed = counts.completed,
+         .failed = counts.failed,
+         .faults = counts.faults});
+  }
+  return statuses;
+}
+
+absl::Status EngineImpl::SetDraining(DeviceId device, bool is_draining) {
+  PooledDevice* pooled = devices_->Find(device);
+  if (pooled == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("no device ", device.ToString(), " is in the pool"));
+  }
+  pooled->SetDraining(is_draining);
+  return absl::OkStatus();
+}
+
+GraphCacheStats EngineImpl::CacheStats() const {
+  const CompiledCache::Stats compiled = compiler_->stats();
+  GraphStore& store = loader_->store();
+  return {.hits = compiled.hits,
+          .misses = compiled.misses,
+          .evictions = compiled.evictions,
+          .bytes = compiled.bytes + store.bytes(),
+          .graphs = store.count(),
+          .compiled_graphs = compiled.count};
+}
+
+}  // namespace tensord
