@@ -26,7 +26,7 @@ def load(*patterns):
 
 
 API = load("tensord/v1/*.proto")
-OTHERS = load("google/rpc/*.proto", "onnx/*.proto", "tensord/wire/*.proto")
+OTHERS = load("google/rpc/*.proto", "grpc/health/v1/*.proto", "onnx/*.proto", "tensord/wire/*.proto")
 
 # One fault for each rule, and none that is not listed.
 FAULTY = """
