@@ -13,7 +13,7 @@ packages=(
   libgrpc++-dev protobuf-compiler-grpc protobuf-compiler libprotobuf-dev libprotoc-dev
   # Libraries of the daemon and of the command line tool
   libabsl-dev prometheus-cpp-dev libcli11-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev
-  zlib1g-dev libssl-dev
+  libsmartcols-dev zlib1g-dev libssl-dev
   # Tests: GoogleTest, Clang for fuzzing and for its thread-safety analysis, callgrind, promtool
   libgtest-dev libgmock-dev clang-14 libclang-rt-14-dev lld valgrind prometheus curl
   # Tests and scripts in Python (Debian's own /usr/bin/python3)
