@@ -142,6 +142,19 @@ TEST(HostWorkerPoolConcurrencyTest, AllThreadsWorkAtOnce) {
   }
 }
 
+// Ranges as short as they get, so that threads meet at the counter all the time.
+TEST(HostWorkerPoolConcurrencyTest, NoRangeIsTakenTwice) {
+  HostWorkerPool pool(4);
+  std::atomic<int64_t> total{0};
+  constexpr int64_t kRounds = 5000;
+  for (int64_t round = 0; round < kRounds; ++round) {
+    pool.ParallelFor(16, 1, [&total](int64_t begin, int64_t end) {
+      total.fetch_add(end - begin, std::memory_order_relaxed);
+    });
+    ASSERT_EQ(total, (round + 1) * 16);
+  }
+}
+
 TEST(HostWorkerPoolConcurrencyTest, OfLessThanOneIsOne) {
   HostWorkerPool pool(0);
   EXPECT_EQ(pool.concurrency(), 1);
