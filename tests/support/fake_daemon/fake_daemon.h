@@ -1,0 +1,101 @@
+#ifndef TENSORD_TESTS_SUPPORT_FAKE_DAEMON_FAKE_DAEMON_H_
+#define TENSORD_TESTS_SUPPORT_FAKE_DAEMON_FAKE_DAEMON_H_
+
+#include <grpcpp/server.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "google/rpc/status.pb.h"
+#include "tensord/v1/device_service.grpc.pb.h"
+#include "tensord/v1/execution_service.grpc.pb.h"
+#include "tensord/v1/graph_service.grpc.pb.h"
+#include "tensord/v1/profile_service.grpc.pb.h"
+
+namespace tensord::testing {
+
+// A gRPC server, on a free port of this machine, that answers as it is told.
+// For what the real daemon does not do on demand: every error with its details,
+// pages of one element, answers with every field set. It computes nothing.
+//
+// Threading: the answers are set before the first call, or between calls by the
+//   thread that makes them.
+class FakeDaemon {
+ public:
+  struct Options {
+    int max_message_bytes = 64 << 20;
+    // Elements in one page of a list, whatever the request says.
+    int page_size = 1000;
+  };
+
+  FakeDaemon() : FakeDaemon(Options{}) {}
+  explicit FakeDaemon(Options options);
+  ~FakeDaemon();
+
+  const std::string& address() const { return address_; }
+
+  // What every submission is told to be, with its own graph_id.
+  v1::GraphInfo graph;
+  // By default each output is the input of its index, under its own name.
+  std::function<void(const v1::ExecuteRequest&, v1::ExecuteResponse&)> execute;
+  v1::ExplainGraphResponse explanation;
+  v1::ListDevicesResponse devices;
+  std::vector<v1::Kernel> kernels;
+  v1::OpProfile profile;
+  v1::OpProfileConfig profile_config;
+  // If its code is not OK, the answer to every call.
+  google::rpc::Status failure;
+  // Calls are held back until their deadline.
+  bool is_silent = false;
+
+  // What came, in order.
+  struct Submission {
+    std::string bytes;
+    bool by_upload = false;
+    v1::GraphFormat format = v1::GRAPH_FORMAT_UNSPECIFIED;
+    v1::CompileOptions options;
+  };
+  std::vector<Submission> submissions() const;
+  std::vector<v1::ExecuteRequest> executions() const;
+  std::vector<v1::ExplainGraphRequest> explain_requests() const;
+  std::vector<v1::GetOpProfileRequest> profile_requests() const;
+  int64_t page_count() const;
+
+ private:
+  class Graphs;
+  class Executions;
+  class Devices;
+  class Profile;
+
+  // OK, or the failure that was asked for.
+  grpc::Status Begin(grpc::ServerContext& context) const;
+  std::string Record(Submission submission);
+
+  const Options options_;
+  std::string address_;
+  mutable absl::Mutex mu_;
+  std::vector<Submission> submissions_ ABSL_GUARDED_BY(mu_);
+  std::vector<v1::GraphInfo> held_ ABSL_GUARDED_BY(mu_);
+  std::vector<v1::ExecuteRequest> executions_ ABSL_GUARDED_BY(mu_);
+  std::vector<v1::ExplainGraphRequest> explain_requests_ ABSL_GUARDED_BY(mu_);
+  std::vector<v1::GetOpProfileRequest> profile_requests_ ABSL_GUARDED_BY(mu_);
+  int64_t page_count_ ABSL_GUARDED_BY(mu_) = 0;
+  std::unique_ptr<Graphs> graphs_;
+  std::unique_ptr<Executions> execution_service_;
+  std::unique_ptr<Devices> device_service_;
+  std::unique_ptr<Profile> profile_service_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+// An error as a daemon sends it, with one detail or none.
+google::rpc::Status Error(int code, const std::string& message);
+google::rpc::Status Error(int code, const std::string& message,
+                          const google::protobuf::Message& detail);
+
+}  // namespace tensord::testing
+
+#endif  // TENSORD_TESTS_SUPPORT_FAKE_DAEMON_FAKE_DAEMON_H_
