@@ -28,6 +28,9 @@ class PreparationChannel;
 // The stages of one run, in order; times are accounted under these names.
 using op_profile::Phase;
 
+// Nanoseconds by phase.
+using PhaseTimes = std::array<int64_t, op_profile::kPhaseCount>;
+
 // A tensor by value: dense, row-major, little-endian, in pooled memory.
 // Ownership: owns its bytes; moved, never copied.
 struct HostValue {
@@ -90,7 +93,7 @@ struct Execution {
   DeviceId ran_on;
   // The engine's phases, from kQueue to kDownload, of this run; the others are
   // left as they are.
-  std::array<int64_t, op_profile::kPhaseCount> phase_ns{};
+  PhaseTimes phase_ns{};
   std::unique_ptr<op_profile::TraceBuffer> trace;
 
   // The engine's own, while the run is under way.

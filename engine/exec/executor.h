@@ -10,23 +10,17 @@
 
 namespace tensord {
 
-// Runs one execution of a compiled graph on a leased lane, from inputs in host
-// memory to outputs in host memory, and returns when it is done: uploads what
-// is not used in place, launches every step in order, waits only where a
-// segment's extents are needed and at the end.
+// Runs one execution of a compiled graph on a leased lane: RunCompiled over the
+// execution's own inputs and outputs, with its accounting around it.
 //
 // `preparation` is null for a prepared graph. For a pipelined first run it is
 // the channel that the compiler thread publishes to: each step is launched once
 // its node is prepared. The run detaches from it when it ends early.
 //
-// On return the lane is idle unless `*lane_is_busy`: then a deadline or a
-// cancellation ended the wait while the device still works; the lane keeps what
-// that work refers to (the execution's inputs and outputs were moved to it),
-// and must be drained before its next lease.
+// With `*lane_is_busy` on return, see RunCompiled, the execution's inputs have
+// been moved to the lane.
 //
-// Threading: the thread that leases the slot.
-// Errors: the kernel's, the device's, kDeadlineExceeded, kCancelled,
-//   kResourceExhausted. Outputs are set only with OK.
+// Threading: the thread that leases the slot. Errors: as RunCompiled.
 absl::Status RunExecution(LaneSlot& slot, const CompiledGraph& graph,
                           Execution& execution, BufferPool& buffers,
                           PreparationChannel* preparation, bool* lane_is_busy);

@@ -38,6 +38,7 @@ class LaneSlot {
   // Scratch of the executor, kept so that its capacity is.
   struct Scratch {
     BorrowedStorages borrowed;
+    std::vector<absl::Span<const std::byte>> input_bytes;
     std::vector<StorageView> inputs;    // of the execution
     std::vector<StorageView> outputs;   // of the execution
     std::vector<StorageView> operands;  // of one launch

@@ -1,0 +1,65 @@
+#ifndef TENSORD_ENGINE_EXEC_COMPILED_RUN_H_
+#define TENSORD_ENGINE_EXEC_COMPILED_RUN_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "engine/compiled/compiled_graph.h"
+#include "engine/compiled/preparation.h"
+#include "engine/exec/execution.h"
+#include "engine/exec/lane_slot.h"
+#include "engine/memory/buffer_pool.h"
+#include "engine/profile/shard.h"
+
+namespace tensord {
+
+// When a run must end although it is not done. A plain value; borrows the flag.
+struct RunLimits {
+  absl::Time deadline = absl::InfiniteFuture();
+  const std::atomic<bool>* is_cancelled = nullptr;
+
+  // OK, kCancelled or kDeadlineExceeded.
+  absl::Status Check() const;
+};
+
+// One run of one compiled graph: of a whole execution, or of a stage of one
+// whose graph has control flow. Borrows everything for the call's length.
+struct CompiledRun {
+  absl::Span<const absl::Span<const std::byte>> inputs;  // in host memory
+  absl::InlinedVector<HostValue, 4>* outputs = nullptr;  // made here
+  RunLimits limits;
+  PhaseTimes* phase_ns = nullptr;
+  op_profile::Shard* shard = nullptr;         // of an open ExecutionScope
+  PreparationChannel* preparation = nullptr;  // of a pipelined first run
+
+  // Hands over the owner of the inputs' bytes: called when the device may go on
+  // reading them after the call.
+  absl::FunctionRef<std::shared_ptr<const void>()> take_inputs;
+};
+
+// Runs it on a leased lane and returns when it is done: uploads what is not
+// used in place, launches every step in order, waits only where a segment's
+// extents are needed and at the end.
+//
+// On return the lane is idle unless `*lane_is_busy`: then a deadline or a
+// cancellation ended the wait while the device still works; the lane keeps what
+// that work refers to, and must be drained before its next lease. The compiled
+// graph is the caller's to keep.
+//
+// Threading: the thread that leases the slot.
+// Errors: the kernel's, the device's, kDeadlineExceeded, kCancelled,
+//   kResourceExhausted. Outputs are set only with OK.
+absl::Status RunCompiled(LaneSlot& slot, const CompiledGraph& graph,
+                         const CompiledRun& run, BufferPool& buffers,
+                         bool* lane_is_busy);
+
+}  // namespace tensord
+
+#endif  // TENSORD_ENGINE_EXEC_COMPILED_RUN_H_
