@@ -64,7 +64,13 @@ class GraphCompiler {
                    environment_.evaluator);
     if (!inference.ok()) return inference.status();
     inference_ = *std::move(inference);
-    return absl::OkStatus();
+    if (inference_.open.empty()) return absl::OkStatus();
+    const Inference::Open& open = inference_.open.front();
+    return WithNode(
+        absl::UnimplementedError(absl::StrCat(
+            "the shape of its output follows from the value of input ",
+            open.needed_input, ", which is not known before the run")),
+        graph_->nodes[open.node].name);
   }
 
   absl::Status InferAndRunPasses() {

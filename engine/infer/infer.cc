@@ -1,5 +1,6 @@
 #include "engine/infer/infer.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -46,16 +47,29 @@ class GraphInferrer {
   void SetKnownExtents(const KnownExtents& known) { known_ = &known; }
 
   absl::StatusOr<Inference> Infer() {
-    for (const Node& node : graph_.nodes) {
-      TENSORD_RETURN_IF_ERROR(AtNode(node, InferNode(node)));
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      const absl::Status status = InferNode(node);
+      if (const std::optional<int> input = NeededValue(status)) {
+        result_.open.push_back({static_cast<NodeId>(i), *input});
+        continue;
+      }
+      TENSORD_RETURN_IF_ERROR(AtNode(node, status));
+      if (IsFlow(node)) result_.open.push_back({static_cast<NodeId>(i)});
     }
     TENSORD_RETURN_IF_ERROR(CheckOutputClaims());
     return std::move(result_);
   }
 
  private:
+  static bool IsFlow(const Node& node) {
+    const OpDef* op_def = FindOpDef(node.op);
+    return op_def != nullptr && op_def->is_flow;
+  }
+
   absl::Status InferNode(const Node& node) {
     const OpDef* op_def = FindOpDef(node.op);
+    if (op_def != nullptr && op_def->is_flow) return absl::OkStatus();
     if (op_def == nullptr || op_def->infer == nullptr) {
       return absl::InternalError("operator has no shape rule");
     }

@@ -21,6 +21,17 @@ struct Inference {
   std::vector<TensorType> types;      // by ValueId
   std::vector<HostTensor> constants;  // by ValueId; absent where not known
   SymbolTable symbols;
+
+  // Nodes whose outputs stayed without a shape although their inputs have one:
+  // control flow, and rules that need the value of an input (kNoInput for the
+  // former). What depends on them is without a shape too. Empty for a graph
+  // that can be planned as a whole.
+  struct Open {
+    static constexpr int kNoInput = -1;
+    NodeId node = kNoNode;
+    int needed_input = kNoInput;
+  };
+  std::vector<Open> open;
 };
 
 // What is known when a node is to be inferred again for a later segment:

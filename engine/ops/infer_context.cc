@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <string>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
 namespace tensord {
+namespace {
+
+constexpr absl::string_view kNeedsValueUrl = "tensord.engine/NeedsValue";
+
+}  // namespace
 
 absl::Status InferContext::CheckSameDType(int i, int j) const {
   if (dtype(i) == dtype(j)) return absl::OkStatus();
@@ -53,6 +59,24 @@ absl::StatusOr<int> InferContext::NormalizeAxis(int64_t axis, int rank) const {
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "axis ", axis, " is outside [", -rank, ", ", rank, ") of rank ", rank));
+}
+
+absl::Status InferContext::NeedsValue(int i) const {
+  absl::Status status = absl::UnimplementedError(
+      absl::StrCat("its output's shape follows from the value of input ", i,
+                   ", which is not known before the run"));
+  status.SetPayload(kNeedsValueUrl, absl::Cord(absl::StrCat(i)));
+  return status;
+}
+
+std::optional<int> NeededValue(const absl::Status& status) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(kNeedsValueUrl);
+  int input = 0;
+  if (!payload.has_value() ||
+      !absl::SimpleAtoi(std::string(*payload), &input)) {
+    return std::nullopt;
+  }
+  return input;
 }
 
 }  // namespace tensord

@@ -2,6 +2,7 @@
 #define TENSORD_ENGINE_OPS_INFER_CONTEXT_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -83,6 +84,12 @@ class InferContext {
   // expression for. Inference for concrete shapes never needs one.
   Dim UnknownDim() { return symbols_.Unnamed(); }
 
+  // For a rule whose extents follow from the value of input i (Reshape's shape,
+  // Range's limit) when constant(i) is null and no bound follows either. The
+  // graph then runs up to this node, and the rule is asked again with the
+  // value.
+  absl::Status NeedsValue(int i) const;
+
   absl::Span<const TensorType> outputs() const { return outputs_; }
   // By output; absent where the value is not known.
   absl::Span<const HostTensor> output_constants() const {
@@ -107,6 +114,9 @@ class InferContext {
   std::vector<HostTensor> output_constants_;
   SymbolTable& symbols_;
 };
+
+// Which input a rule's NeedsValue asked for; nothing for any other status.
+std::optional<int> NeededValue(const absl::Status& status);
 
 }  // namespace tensord
 

@@ -45,6 +45,10 @@ struct OpDef {
   // a segment ends here.
   bool has_data_dependent_extents = false;
 
+  // It runs graphs, or handles sequences and optionals: no kernel, no shape
+  // rule; engine/flow does it between two stages of an execution.
+  bool is_flow = false;
+
   // The same inputs give the same outputs, so it may be folded when all inputs
   // are constant. False for RandomNormal and its like.
   bool is_pure = true;
