@@ -81,7 +81,8 @@ void Dispatcher::AwaitCompilation(PooledDevice& device, Execution& execution) {
   std::shared_ptr<const LoadedGraph> graph = execution.graph;
   absl::Status status = CheckInputShapes(*graph->graph(), shapes, limits_);
   if (!status.ok()) return open_.Answer(execution, std::move(status));
-  const absl::StatusOr<uint64_t> added = waiters_.Add(execution);
+  const absl::StatusOr<uint64_t> added =
+      waiters_.Add(execution, device.expected_count());
   if (!added.ok()) return open_.Answer(execution, added.status());
 
   const uint64_t ticket = *added;
@@ -117,7 +118,7 @@ bool Dispatcher::RunAlong(PooledDevice& device, uint64_t ticket,
                           const CompileService::Compiled& planned,
                           const std::shared_ptr<PreparationChannel>& channel) {
   // Behind other work the run would only hold up the compiler.
-  if (device.load() >= device.lane_count()) return false;
+  if (device.open_count() >= device.lane_count()) return false;
   Execution* execution = waiters_.Take(ticket);
   if (execution == nullptr) return false;
   execution->compiled = planned;

@@ -20,7 +20,8 @@ CompileWaiters::CompileWaiters(int64_t max_length, uint64_t max_bytes,
   watch_.Add(this);
 }
 
-absl::StatusOr<uint64_t> CompileWaiters::Add(Execution& execution) {
+absl::StatusOr<uint64_t> CompileWaiters::Add(Execution& execution,
+                                             std::atomic<int64_t>& expected) {
   const absl::Time deadline = execution.deadline;
   execution.enqueued_ns = NowNs();
   uint64_t ticket = 0;
@@ -33,7 +34,8 @@ absl::StatusOr<uint64_t> CompileWaiters::Add(Execution& execution) {
     if (!status.ok()) return status;
     ticket = ++last_ticket_;
     execution.links.ticket = ticket;
-    by_ticket_[ticket] = &execution;
+    by_ticket_[ticket] = {&execution, &expected};
+    expected.fetch_add(1, std::memory_order_relaxed);
   }
   watch_.Tell(deadline);
   return ticket;
@@ -43,7 +45,7 @@ Execution* CompileWaiters::Take(uint64_t ticket) {
   absl::MutexLock lock(&mu_);
   const auto found = by_ticket_.find(ticket);
   if (found == by_ticket_.end()) return nullptr;
-  Execution* execution = found->second;
+  Execution* execution = found->second.execution;
   queue_.Remove(*execution);
   Leave(*execution);
   return execution;
@@ -93,7 +95,9 @@ void CompileWaiters::Close() {
 }
 
 void CompileWaiters::Leave(Execution& execution) {
-  by_ticket_.erase(execution.links.ticket);
+  const auto found = by_ticket_.find(execution.links.ticket);
+  found->second.expected->fetch_sub(1, std::memory_order_relaxed);
+  by_ticket_.erase(found);
   execution.phase_ns[static_cast<int>(Phase::kCompile)] +=
       NowNs() - execution.enqueued_ns;
 }

@@ -1,6 +1,7 @@
 #ifndef TENSORD_ENGINE_POOL_COMPILE_WAITERS_H_
 #define TENSORD_ENGINE_POOL_COMPILE_WAITERS_H_
 
+#include <atomic>
 #include <cstdint>
 
 #include "absl/base/thread_annotations.h"
@@ -27,9 +28,11 @@ class CompileWaiters final : public WaitingRoom {
   CompileWaiters(int64_t max_length, uint64_t max_bytes, OpenExecutions& open,
                  DeadlineWatch& watch);
 
-  // An error leaves the execution with the caller: kUnavailable after Close(),
-  // and the queue's own.
-  absl::StatusOr<uint64_t> Add(Execution& execution);
+  // `expected` counts those who wait here for one device: their share in its
+  // load. An error leaves the execution with the caller: kUnavailable after
+  // Close(), and the queue's own.
+  absl::StatusOr<uint64_t> Add(Execution& execution,
+                               std::atomic<int64_t>& expected);
 
   // The execution, which no longer waits; null when it is gone already.
   Execution* Take(uint64_t ticket);
@@ -43,13 +46,18 @@ class CompileWaiters final : public WaitingRoom {
   void Close();
 
  private:
+  struct Waiter {
+    Execution* execution;
+    std::atomic<int64_t>* expected;
+  };
+
   void Leave(Execution& execution) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   OpenExecutions& open_;
   DeadlineWatch& watch_;
   mutable absl::Mutex mu_;
   ExecutionQueue queue_ ABSL_GUARDED_BY(mu_);
-  absl::flat_hash_map<uint64_t, Execution*> by_ticket_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<uint64_t, Waiter> by_ticket_ ABSL_GUARDED_BY(mu_);
   uint64_t last_ticket_ ABSL_GUARDED_BY(mu_) = 0;
   bool is_closing_ ABSL_GUARDED_BY(mu_) = false;
 };

@@ -103,7 +103,7 @@ bool PooledDevice::TryRunInline(Execution& execution) {
     lane = free_lanes_.back();
     free_lanes_.pop_back();
     ++in_flight_;
-    PublishLoad();
+    PublishOpenCount();
   }
   Run(*lane, execution);
   return true;
@@ -119,7 +119,7 @@ absl::Status PooledDevice::Enqueue(Execution& execution) {
     if (!fault_.ok()) return fault_;
     absl::Status status = queue_.Push(execution);
     if (!status.ok()) return status;
-    PublishLoad();
+    PublishOpenCount();
     if (!free_lanes_.empty()) WakeOne();
   }
   services_.watch->Tell(deadline);
@@ -129,7 +129,7 @@ absl::Status PooledDevice::Enqueue(Execution& execution) {
 bool PooledDevice::Withdraw(Execution& execution) {
   absl::MutexLock lock(&mu_);
   if (!queue_.Remove(execution)) return false;
-  PublishLoad();
+  PublishOpenCount();
   QueueNs(execution) += NowNs() - execution.enqueued_ns;
   return true;
 }
@@ -141,7 +141,7 @@ absl::Time PooledDevice::AnswerExpired(absl::Time now) {
       absl::MutexLock lock(&mu_);
       expired = queue_.PopExpired(now);
       if (expired == nullptr) return queue_.NextDeadline();
-      PublishLoad();
+      PublishOpenCount();
     }
     QueueNs(*expired) += NowNs() - expired->enqueued_ns;
     services_.open->Answer(*expired, CheckStillWanted(*expired, now));
@@ -222,7 +222,7 @@ LaneSlot* PooledDevice::LeaseForNext(Execution** execution) {
   LaneSlot* lane = free_lanes_.back();
   free_lanes_.pop_back();
   ++in_flight_;
-  PublishLoad();
+  PublishOpenCount();
   QueueNs(**execution) += NowNs() - (*execution)->enqueued_ns;
   return lane;
 }
@@ -238,7 +238,7 @@ void PooledDevice::Run(LaneSlot& lane, Execution& execution) {
     absl::MutexLock lock(&mu_);
     --in_flight_;
     ++(status.ok() ? completed_ : failed_);
-    PublishLoad();
+    PublishOpenCount();
     if (!lane_is_busy) {
       free_lanes_.push_back(&lane);
       // This thread may be a caller that does not come back for the queue.
@@ -319,7 +319,7 @@ std::vector<Execution*> PooledDevice::EmptyQueue() {
     QueueNs(*execution) += now_ns - execution->enqueued_ns;
     executions.push_back(execution);
   }
-  PublishLoad();
+  PublishOpenCount();
   return executions;
 }
 
@@ -331,8 +331,8 @@ void PooledDevice::WakeOne() {
   sleeper->wake.Signal();
 }
 
-void PooledDevice::PublishLoad() {
-  load_.store(queue_.length() + in_flight_, std::memory_order_relaxed);
+void PooledDevice::PublishOpenCount() {
+  open_count_.store(queue_.length() + in_flight_, std::memory_order_relaxed);
 }
 
 }  // namespace tensord

@@ -68,8 +68,17 @@ class PooledDevice final : public WaitingRoom {
   bool is_draining() const { return is_draining_.load(); }
   void SetDraining(bool is_draining) { is_draining_.store(is_draining); }
 
-  // Executions queued and on lanes, for choosing among devices.
-  int64_t load() const { return load_.load(std::memory_order_relaxed); }
+  // Executions queued and on lanes.
+  int64_t open_count() const {
+    return open_count_.load(std::memory_order_relaxed);
+  }
+  // Executions that will come once their graph is compiled; whoever waits with
+  // them counts them here.
+  std::atomic<int64_t>& expected_count() { return expected_count_; }
+  // Both, for choosing among devices.
+  int64_t load() const {
+    return open_count() + expected_count_.load(std::memory_order_relaxed);
+  }
 
   struct Counts {
     int64_t in_flight = 0;
@@ -112,14 +121,15 @@ class PooledDevice final : public WaitingRoom {
   // Takes everything out of the queue.
   std::vector<Execution*> EmptyQueue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WakeOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void PublishLoad() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void PublishOpenCount() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const PoolOptions options_;
   const PoolServices& services_;
   const std::unique_ptr<Device> device_;
   std::vector<std::unique_ptr<LaneSlot>> lanes_;
 
-  std::atomic<int64_t> load_{0};
+  std::atomic<int64_t> open_count_{0};
+  std::atomic<int64_t> expected_count_{0};
   std::atomic<bool> is_draining_{false};
 
   mutable absl::Mutex mu_;
