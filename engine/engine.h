@@ -142,7 +142,8 @@ class Engine {
   // alone is seen only when its turn comes.
   virtual void Cancel(Execution& execution) = 0;
 
-  // Buffers for inputs; outputs come from it too.
+  // Buffers for inputs; outputs come from it too. All of them go back before
+  // the engine goes.
   virtual BufferPool& buffers() = 0;
 
   // --- The process.
