@@ -61,6 +61,8 @@ class TestRun {
   void Start();
   // Runs on the thread that answers, before anybody who waits goes on.
   void OnDone(std::function<void(TestRun&)> hook) { hook_ = std::move(hook); }
+  // For a run that outlives its engine, whose memory it would hold.
+  void ReleaseBuffersWhenDone() { releases_buffers_ = true; }
   bool is_done() const { return done_.HasBeenNotified(); }
   int answer_count() const { return answers_.load(); }
 
@@ -76,6 +78,7 @@ class TestRun {
   Execution execution_;
   std::function<void(TestRun&)> hook_;
   bool is_started_ = false;
+  bool releases_buffers_ = false;
   std::atomic<int> answers_{0};
   absl::Notification done_;
 };
