@@ -229,9 +229,8 @@ void AddRunCommand(CLI::App& app, CommonOptions& common, Command& chosen) {
                                    return Run(context, *options).Do();
                                  });
   command
-      .add_option(
-          "GRAPH", options->graph,
-          "An ONNX file, or a graph id or its beginning")
+      .add_option("GRAPH", options->graph,
+                  "An ONNX file, or a graph id or its beginning")
       ->required();
   CLI::Option* input = command.add_option(
       "--input", options->inputs,

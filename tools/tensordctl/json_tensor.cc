@@ -1,6 +1,8 @@
 #include "tools/tensordctl/json_tensor.h"
 
+#include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,6 +25,16 @@ constexpr size_t kMaxRank = 64;
 
 std::string PlaceText(absl::Span<const int64_t> place) {
   return absl::StrCat("at [", absl::StrJoin(place, "]["), "]: ");
+}
+
+// What is there in place of an element. Lists are not shown: they may be nested
+// deeper than dump() can recurse.
+std::string TextOf(const Json& json) {
+  if (json.is_array()) return "a list";
+  if (json.is_object()) return "an object";
+  constexpr size_t kShown = 40;
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace)
+      .substr(0, kShown);
 }
 
 bool NumberOf(const Json& json, double& value) {
@@ -136,12 +148,9 @@ class Reader {
   absl::Status AppendElement(const Json& json) {
     T element{};
     if (!ElementOf(json, element)) {
-      constexpr size_t kShown = 40;
       return absl::InvalidArgumentError(
-          absl::StrCat(PlaceText(place_),
-                       json.dump(-1, ' ', true, Json::error_handler_t::replace)
-                           .substr(0, kShown),
-                       " is no ", DTypeText(tensor_.dtype())));
+          absl::StrCat(PlaceText(place_), TextOf(json), " is no ",
+                       DTypeText(tensor_.dtype())));
     }
     tensor_.mutable_data()->append(reinterpret_cast<const char*>(&element),
                                    sizeof(element));
@@ -162,10 +171,14 @@ Json JsonOfElement(T element) {
     const double value = AsDouble(element);
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    // As short as names the float32 again, rather than 0.10000000149011612.
     if constexpr (!std::is_same_v<T, double>) {
-      return Json(std::strtod(absl::StrCat(static_cast<float>(value)).c_str(),
-                              nullptr));
+      // The fewest digits that name this float32: 0.1, which as a double would
+      // be 0.10000000149011612.
+      char digits[32];
+      *std::to_chars(digits, digits + sizeof(digits) - 1,
+                     static_cast<float>(value))
+           .ptr = '\0';
+      return std::strtod(digits, nullptr);
     }
     return value;
   }

@@ -46,6 +46,10 @@ void Table::AddRow(std::vector<std::string> cells, Tone tone) {
 }
 
 void Table::Print(const Console& console) const {
+  if (rows_.empty()) {
+    console.out << "none\n";
+    return;
+  }
   const SmartTable table(scols_new_table(), &scols_unref_table);
   if (table == nullptr) return;
   scols_table_enable_colors(table.get(), console.colour_out ? 1 : 0);
@@ -68,7 +72,7 @@ void Table::Print(const Console& console) const {
   }
   char* text = nullptr;
   if (scols_print_table_to_string(table.get(), &text) == 0 && text != nullptr) {
-    console.out << text;
+    console.out << text << "\n";
   }
   std::free(text);
 }

@@ -35,7 +35,7 @@ class Table {
 
   bool is_empty() const { return rows_.empty(); }
 
-  // Titles and rows, to console.out. Without rows: the titles alone.
+  // Titles and rows, to console.out; the word "none" if there are no rows.
   void Print(const Console& console) const;
 
  private:
