@@ -93,11 +93,11 @@ class Inliner {
     if (known != files_.end()) return known->second.get();
     std::error_code error;
     const fs::path folder = fs::canonical(folder_, error);
+    if (error) return absl::InvalidArgumentError(error.message());
     // Resolves symbolic links too: they must not lead out either.
     const fs::path file = fs::weakly_canonical(folder / location, error);
     const fs::path relative = file.lexically_relative(folder);
-    if (error || location.empty() || relative.empty() ||
-        *relative.begin() == "..") {
+    if (error || relative.empty() || *relative.begin() == "..") {
       return absl::InvalidArgumentError(
           absl::StrCat("\"", location, "\" is not below the model's folder"));
     }

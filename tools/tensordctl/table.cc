@@ -28,7 +28,7 @@ const char* ColourOf(Tone tone) {
 
 void AddColumn(libscols_table* table, const Column& column) {
   const int flags = (column.align == Align::kRight ? SCOLS_FL_RIGHT : 0) |
-                    (column.may_be_cut ? SCOLS_FL_TRUNC : SCOLS_FL_STRICTWIDTH);
+                    (column.may_be_cut ? SCOLS_FL_TRUNC : 0);
   // A width hint of 0: as wide as the widest cell.
   libscols_column* added =
       scols_table_new_column(table, column.title.c_str(), 0, flags);
