@@ -46,7 +46,7 @@ absl::StatusOr<PooledDevice*> DevicePool::Choose(
     if (!capable[static_cast<int>(device->info().id.backend)]) continue;
     if (has_computing_device_ && !device->info().computes) continue;
     if (best != nullptr && !IsLessLoaded(*device, *best)) continue;
-    if (device->Availability().ok()) best = device.get();
+    if (device->is_available()) best = device.get();
   }
   if (best == nullptr) return NoneAvailable(capable);
   return best;

@@ -300,6 +300,7 @@ void PooledDevice::Lose(absl::Status fault) {
     if (!fault_.ok()) return;
     fault_ = absl::UnavailableError(absl::StrCat(
         "device ", info().id.ToString(), " is lost: ", fault.message()));
+    is_lost_.store(true, std::memory_order_release);
     ++faults_;
     moved = EmptyQueue();
   }

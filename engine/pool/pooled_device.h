@@ -60,11 +60,12 @@ class PooledDevice final : public WaitingRoom {
   // Makes the device lost if it has a fault.
   void CheckHealth();
 
-  // OK, or why no execution is given to it: kUnavailable.
+  // Whether executions are given to it, and why not: kUnavailable.
+  bool is_available() const { return !is_lost() && !is_draining(); }
   absl::Status Availability() const;
   // OK, or the fault that made the device lost.
   absl::Status health() const;
-  bool is_lost() const { return !health().ok(); }
+  bool is_lost() const { return is_lost_.load(std::memory_order_acquire); }
   bool is_draining() const { return is_draining_.load(); }
   void SetDraining(bool is_draining) { is_draining_.store(is_draining); }
 
@@ -131,6 +132,7 @@ class PooledDevice final : public WaitingRoom {
   std::atomic<int64_t> open_count_{0};
   std::atomic<int64_t> expected_count_{0};
   std::atomic<bool> is_draining_{false};
+  std::atomic<bool> is_lost_{false};  // fault_ is set
 
   mutable absl::Mutex mu_;
   ExecutionQueue queue_ ABSL_GUARDED_BY(mu_);
