@@ -1,0 +1,206 @@
+// The pool with a stand-in for the executor: the test decides how each run
+// ends.
+
+#include "engine/pool/device_pool.h"
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/fake_backend.h"
+#include "tests/support/matchers.h"
+
+namespace tensord {
+namespace {
+
+using ::testing::HasSubstr;
+
+DeviceId Fake(uint16_t ordinal) { return {BackendId::kVulkan, ordinal}; }
+
+// A run that waits on its lane until it is let go, and ends as it is told.
+struct HeldRun {
+  explicit HeldRun(const std::shared_ptr<const CompiledGraph>& compiled) {
+    execution.compiled = compiled;
+    execution.user = this;
+    execution.on_done = [](Execution& done) {
+      auto* run = static_cast<HeldRun*>(done.user);
+      run->status = done.status;
+      run->answered.Notify();
+    };
+  }
+
+  static absl::Status Run(LaneSlot&, const CompiledGraph&, Execution& execution,
+                          BufferPool&, PreparationChannel*, bool*) {
+    auto* run = static_cast<HeldRun*>(execution.user);
+    run->began.Notify();
+    run->go.WaitForNotification();
+    return run->outcome;
+  }
+
+  Execution execution;
+  absl::Notification began, go, answered;
+  absl::Status outcome, status;
+};
+
+class DevicePoolTest : public ::testing::Test {
+ protected:
+  DevicePoolTest() {
+    std::vector<std::unique_ptr<Device>> devices;
+    for (int i = 0; i < 3; ++i) devices.push_back(*fake_.OpenDevice(i));
+    PoolOptions options;
+    options.lanes_per_device = 2;
+    options.run = &HeldRun::Run;
+    pool_ = *DevicePool::Create(
+        std::move(devices), options,
+        PoolServices{.buffers = &buffers_,
+                     .open = &open_,
+                     .watch = &watch_,
+                     .reroute = [this](Execution& execution) {
+                       rerouted_.push_back(&execution);
+                     }});
+    capable_[static_cast<int>(BackendId::kVulkan)] = true;
+  }
+  ~DevicePoolTest() override { watch_.Stop(); }
+
+  PooledDevice& device(uint16_t ordinal) { return *pool_->Find(Fake(ordinal)); }
+
+  std::unique_ptr<HeldRun> Queue(PooledDevice& device) {
+    auto run = std::make_unique<HeldRun>(compiled_);
+    open_.Open(run->execution);
+    EXPECT_THAT(device.Enqueue(run->execution), IsOk());
+    return run;
+  }
+
+  DeviceId Chosen(std::optional<DeviceId> wanted = std::nullopt) {
+    return (*pool_->Choose(capable_, wanted))->info().id;
+  }
+
+  FakeBackend fake_{BackendId::kVulkan, {.device_count = 3}};
+  BufferPool buffers_{0};
+  OpenExecutions open_{nullptr};
+  DeadlineWatch watch_;
+  std::vector<Execution*> rerouted_;
+  std::shared_ptr<const CompiledGraph> compiled_ =
+      std::make_shared<CompiledGraph>();
+  BackendSet capable_;
+  std::unique_ptr<DevicePool> pool_;
+};
+
+TEST_F(DevicePoolTest, ChoosesTheLeastLoadedAndOfEqualsTheFirst) {
+  EXPECT_EQ(Chosen(), Fake(0));
+  const auto a = Queue(device(0));
+  EXPECT_EQ(Chosen(), Fake(1));
+  const auto b = Queue(device(1));
+  device(2).expected_count() = 1;  // somebody is being compiled for it
+  EXPECT_EQ(Chosen(), Fake(0));
+  const auto c = Queue(device(0));
+  EXPECT_EQ(Chosen(), Fake(1));
+  EXPECT_EQ(Chosen(Fake(0)), Fake(0));
+  for (HeldRun* run : {a.get(), b.get(), c.get()}) {
+    run->go.Notify();
+    run->answered.WaitForNotification();
+  }
+  EXPECT_TRUE(open_.AwaitNone(absl::InfiniteFuture()));
+  EXPECT_EQ(Chosen(), Fake(0));
+}
+
+TEST_F(DevicePoolTest, PassesOverWhatIsDrainingOrNotCapable) {
+  device(0).SetDraining(true);
+  EXPECT_EQ(Chosen(), Fake(1));
+  EXPECT_THAT(pool_->Choose(capable_, Fake(0)),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("draining")));
+  EXPECT_THAT(pool_->Choose(capable_, Fake(9)),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("vulkan:9")));
+  device(1).SetDraining(true);
+  device(2).SetDraining(true);
+  EXPECT_THAT(pool_->Choose(capable_, std::nullopt),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       HasSubstr("vulkan:0 is draining; device vulkan:1 is")));
+  device(1).SetDraining(false);
+  EXPECT_EQ(Chosen(), Fake(1));
+  EXPECT_THAT(pool_->Choose(BackendSet(), std::nullopt),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("no device")));
+}
+
+TEST_F(DevicePoolTest, CountsWhatIsOnLanesAndWhatIsQueuedExactly) {
+  std::vector<std::unique_ptr<HeldRun>> runs;
+  for (int i = 0; i < 5; ++i) runs.push_back(Queue(device(0)));
+  runs[0]->began.WaitForNotification();
+  runs[1]->began.WaitForNotification();
+  EXPECT_EQ(device(0).counts().in_flight, 2);
+  EXPECT_EQ(device(0).counts().queue_depth, 3);
+  EXPECT_EQ(device(0).open_count(), 5);
+  runs[1]->outcome = absl::InvalidArgumentError("an index out of range");
+  for (auto& run : runs) run->go.Notify();
+  for (auto& run : runs) run->answered.WaitForNotification();
+  EXPECT_TRUE(open_.AwaitNone(absl::InfiniteFuture()));
+  const PooledDevice::Counts counts = device(0).counts();
+  EXPECT_EQ(counts.in_flight, 0);
+  EXPECT_EQ(counts.queue_depth, 0);
+  EXPECT_EQ(counts.completed, 4);
+  EXPECT_EQ(counts.failed, 1);
+  EXPECT_EQ(counts.faults, 0);
+  EXPECT_EQ(runs[1]->status.message(), "an index out of range");
+}
+
+// kInternal alone is a bug of ours or of one kernel; only a device that says so
+// itself is lost.
+TEST_F(DevicePoolTest, AFailedRunOfAHealthyDeviceLosesNothing) {
+  const auto run = Queue(device(0));
+  run->outcome = absl::InternalError("a bug");
+  run->go.Notify();
+  run->answered.WaitForNotification();
+  EXPECT_THAT(device(0).Availability(), IsOk());
+}
+
+TEST_F(DevicePoolTest, AFaultMovesTheQueueAndLeavesOtherLanesToEnd) {
+  std::vector<std::unique_ptr<HeldRun>> runs;
+  for (int i = 0; i < 4; ++i) runs.push_back(Queue(device(0)));
+  runs[0]->began.WaitForNotification();
+  runs[1]->began.WaitForNotification();
+  fake_.control(0).Fault("GONE");
+  runs[0]->outcome = absl::UnavailableError("GONE");
+  runs[0]->go.Notify();
+  runs[0]->answered.WaitForNotification();
+  EXPECT_TRUE(device(0).is_lost());
+  EXPECT_THAT(rerouted_,
+              testing::ElementsAre(&runs[2]->execution, &runs[3]->execution));
+  EXPECT_FALSE(runs[1]->answered.HasBeenNotified());
+  EXPECT_EQ(device(0).counts().in_flight, 1);
+  EXPECT_EQ(Chosen(), Fake(1));
+  HeldRun late(compiled_);
+  EXPECT_THAT(device(0).Enqueue(late.execution),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("GONE")));
+
+  for (Execution* execution : rerouted_) {
+    EXPECT_THAT(device(1).Enqueue(*execution), IsOk());
+  }
+  for (int i = 1; i < 4; ++i) runs[i]->go.Notify();
+  for (auto& run : runs) run->answered.WaitForNotification();
+  EXPECT_EQ(runs[2]->execution.ran_on, Fake(1));
+  EXPECT_EQ(device(0).counts().faults, 1);
+}
+
+TEST_F(DevicePoolTest, ClosingRefusesTheQueueAndWaitsForTheLanes) {
+  std::vector<std::unique_ptr<HeldRun>> runs;
+  for (int i = 0; i < 4; ++i) runs.push_back(Queue(device(0)));
+  runs[0]->began.WaitForNotification();
+  runs[1]->began.WaitForNotification();
+  pool_->Close();
+  for (int i : {2, 3}) {
+    runs[i]->answered.WaitForNotification();
+    EXPECT_EQ(runs[i]->status.code(), absl::StatusCode::kUnavailable);
+    EXPECT_FALSE(runs[i]->began.HasBeenNotified());
+  }
+  EXPECT_EQ(open_.count(), 2);
+  for (int i : {0, 1}) runs[i]->go.Notify();
+  pool_->Join();
+  EXPECT_EQ(open_.count(), 0);
+  EXPECT_THAT(runs[0]->status, IsOk());
+}
+
+}  // namespace
+}  // namespace tensord
