@@ -399,7 +399,7 @@ class GraphBuilder {
             absl::StrCat(what, " is listed twice"));
       }
       const absl::StatusOr<ValueId> id = Resolve(output.name);
-      if (!id.ok()) return At("output", output.name, id.status());
+      if (!id.ok()) return AtValue("output", output.name, id.status());
       TENSORD_ASSIGN_OR_RETURN(TensorType claim, ReadType(what, output));
       Value& value = graph_.values[*id];
       if (value.producer == kNoNode) {
@@ -425,7 +425,10 @@ class GraphBuilder {
 
 absl::StatusOr<Graph> BuildGraph(GraphDef definition,
                                  const GraphLimits& limits) {
-  return GraphBuilder(std::move(definition), limits).Build();
+  absl::StatusOr<Graph> graph =
+      GraphBuilder(std::move(definition), limits).Build();
+  if (!graph.ok()) return AtGraph(graph.status());
+  return graph;
 }
 
 }  // namespace tensord

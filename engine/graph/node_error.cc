@@ -3,12 +3,12 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "engine/graph/escape.h"
+#include "engine/graph/invalid_graph.h"
 
 namespace tensord {
 namespace {
 
 absl::Status Prefixed(const absl::Status& status, absl::string_view prefix) {
-  if (status.ok()) return status;
   absl::Status prefixed(status.code(),
                         absl::StrCat(prefix, ": ", status.message()));
   status.ForEachPayload(
@@ -23,18 +23,36 @@ absl::Status Prefixed(const absl::Status& status, absl::string_view prefix) {
 absl::Status AtNode(absl::string_view name, absl::string_view op,
                     const absl::Status& status) {
   if (status.ok()) return status;
-  return Prefixed(status,
-                  absl::StrCat("node ", Quoted(name), " (", Escape(op), ")"));
-}
-
-absl::Status At(absl::string_view noun, absl::string_view name,
-                const absl::Status& status) {
-  if (status.ok()) return status;
-  return Prefixed(status, absl::StrCat(noun, " ", Quoted(name)));
+  InvalidGraphDetails details = InvalidGraphDetails::Of(status);
+  details.node = Escape(name);
+  details.op = Escape(op);
+  return details.AddTo(Prefixed(
+      status, absl::StrCat("node ", Quoted(name), " (", Escape(op), ")")));
 }
 
 absl::Status AtNode(const Node& node, const absl::Status& status) {
   return AtNode(node.name, OpKindName(node.op), status);
+}
+
+absl::Status AtValue(absl::string_view noun, absl::string_view name,
+                     const absl::Status& status) {
+  if (status.ok()) return status;
+  InvalidGraphDetails details = InvalidGraphDetails::Of(status);
+  details.value = Escape(name);
+  return details.AddTo(Prefixed(status, absl::StrCat(noun, " ", Quoted(name))));
+}
+
+absl::Status AtAttribute(absl::string_view name, const absl::Status& status) {
+  if (status.ok()) return status;
+  InvalidGraphDetails details = InvalidGraphDetails::Of(status);
+  details.attribute = Escape(name);
+  return details.AddTo(
+      Prefixed(status, absl::StrCat("attribute ", Quoted(name))));
+}
+
+absl::Status AtGraph(const absl::Status& status) {
+  if (status.ok()) return status;
+  return InvalidGraphDetails::Of(status).AddTo(status);
 }
 
 absl::Status UnknownOperator(absl::string_view node_name,

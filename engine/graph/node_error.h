@@ -7,17 +7,24 @@
 
 namespace tensord {
 
-// Errors that say which node they are about. Threading and ownership: pure.
+// Errors that say where in a graph they belong, in the text and, for
+// kInvalidArgument, in InvalidGraphDetails. Payloads stay, OK stays OK, strings
+// are escaped. Threading and ownership: pure.
 
-// `status` with "node 'proj' (MatMul): " in front of its message; its payloads
-// stay. OK stays OK. Strings are escaped.
+// "node 'proj' (MatMul): " in front of the message.
 absl::Status AtNode(absl::string_view name, absl::string_view op,
                     const absl::Status& status);
 absl::Status AtNode(const Node& node, const absl::Status& status);
 
-// The same with "input 'x': " in front, or whatever the noun is.
-absl::Status At(absl::string_view noun, absl::string_view name,
-                const absl::Status& status);
+// "input 'x': " in front, or whatever the noun for this value is.
+absl::Status AtValue(absl::string_view noun, absl::string_view name,
+                     const absl::Status& status);
+
+// "attribute 'axis': " in front.
+absl::Status AtAttribute(absl::string_view name, const absl::Status& status);
+
+// Nothing in front: the error is of the graph as a whole, or says its place.
+absl::Status AtGraph(const absl::Status& status);
 
 // kUnimplemented: no OpDef describes this operator. The one place where such an
 // error is made.

@@ -57,7 +57,7 @@ class GraphInferrer {
       TENSORD_RETURN_IF_ERROR(AtNode(node, status));
       if (IsFlow(node)) result_.open.push_back({static_cast<NodeId>(i)});
     }
-    TENSORD_RETURN_IF_ERROR(CheckOutputClaims());
+    TENSORD_RETURN_IF_ERROR(AtGraph(CheckOutputClaims()));
     return std::move(result_);
   }
 

@@ -87,17 +87,18 @@ class GraphReader {
     }
     for (onnx::TensorProto& tensor : *proto.mutable_initializer()) {
       absl::StatusOr<HostTensor> read = ReadOnnxTensor(tensor);
-      if (!read.ok()) return At("initializer", tensor.name(), read.status());
+      if (!read.ok())
+        return AtValue("initializer", tensor.name(), read.status());
       graph.initializers.push_back({tensor.name(), *std::move(read)});
     }
     for (const onnx::ValueInfoProto& input : proto.input()) {
       absl::StatusOr<ValueDef> value = ReadValueInfo(input);
-      if (!value.ok()) return At("input", input.name(), value.status());
+      if (!value.ok()) return AtValue("input", input.name(), value.status());
       graph.inputs.push_back(*std::move(value));
     }
     for (const onnx::ValueInfoProto& output : proto.output()) {
       absl::StatusOr<ValueDef> value = ReadValueInfo(output);
-      if (!value.ok()) return At("output", output.name(), value.status());
+      if (!value.ok()) return AtValue("output", output.name(), value.status());
       graph.outputs.push_back(*std::move(value));
     }
     TENSORD_RETURN_IF_ERROR(ReadNodes(proto, graph));
@@ -136,7 +137,7 @@ class GraphReader {
       absl::StatusOr<Attribute> value =
           ReadOnnxAttribute(attribute, &GraphReader::Read);
       if (!value.ok()) {
-        return At("attribute", attribute.name(), value.status());
+        return AtAttribute(attribute.name(), value.status());
       }
       if (!node.attributes.Add(attribute.name(), *std::move(value))) {
         return absl::InvalidArgumentError(absl::StrCat(
@@ -218,10 +219,12 @@ absl::StatusOr<GraphDef> ReadOnnx(absl::string_view bytes,
     return absl::InvalidArgumentError(
         absl::StrCat("the ", bytes.size(), " bytes are no ONNX model"));
   }
-  TENSORD_RETURN_IF_ERROR(CheckHeader(model));
-  TENSORD_ASSIGN_OR_RETURN(GraphDef graph,
-                           GraphReader::Read(*model.mutable_graph()));
-  TENSORD_ASSIGN_OR_RETURN(graph.opset, ReadOpset(model));
+  TENSORD_RETURN_IF_ERROR(AtGraph(CheckHeader(model)));
+  absl::StatusOr<GraphDef> graph = GraphReader::Read(*model.mutable_graph());
+  if (!graph.ok()) return AtGraph(graph.status());
+  absl::StatusOr<int64_t> opset = ReadOpset(model);
+  if (!opset.ok()) return AtGraph(opset.status());
+  graph->opset = *opset;
   return graph;
 }
 

@@ -87,7 +87,7 @@ class GraphReader {
     for (v1::Initializer& initializer : *proto.mutable_initializers()) {
       absl::StatusOr<HostTensor> tensor = ReadSource(initializer);
       if (!tensor.ok()) {
-        return At("initializer", initializer.name(), tensor.status());
+        return AtValue("initializer", initializer.name(), tensor.status());
       }
       graph.initializers.push_back({initializer.name(), *std::move(tensor)});
     }
@@ -114,7 +114,7 @@ class GraphReader {
             "input ", Quoted(input.name()), " is also an initializer"));
       }
       absl::StatusOr<ValueDef> value = ReadValueInfo(input);
-      if (!value.ok()) return At("input", input.name(), value.status());
+      if (!value.ok()) return AtValue("input", input.name(), value.status());
       graph.inputs.push_back(*std::move(value));
     }
     return absl::OkStatus();
@@ -142,7 +142,7 @@ class GraphReader {
     for (v1::Attribute& attribute : *proto.mutable_attributes()) {
       absl::StatusOr<Attribute> value = ReadAttribute(attribute);
       if (!value.ok()) {
-        return At("attribute", attribute.name(), value.status());
+        return AtAttribute(attribute.name(), value.status());
       }
       if (!node.attributes.Add(attribute.name(), *std::move(value))) {
         return absl::InvalidArgumentError(absl::StrCat(
@@ -223,7 +223,9 @@ absl::StatusOr<GraphDef> GraphFromProto(absl::string_view bytes,
                      " bytes are no graph: malformed, or "
                      "a name in them is not UTF-8"));
   }
-  return GraphReader(tensor_by_id).Read(proto);
+  absl::StatusOr<GraphDef> graph = GraphReader(tensor_by_id).Read(proto);
+  if (!graph.ok()) return AtGraph(graph.status());
+  return graph;
 }
 
 }  // namespace tensord
