@@ -82,30 +82,14 @@ run_tests() {
   return $status
 }
 
-# fuzz SECONDS: every fuzzer in turn, sharing the time. What it finds grows a copy of the corpus in
-# the build folder; the committed seeds are read only.
+# fuzz SECONDS: every fuzzer in turn, sharing the time.
 fuzz() {
-  local fuzzers=(build/fuzz/bin/*_fuzzer) fuzzer name corpora log status=0
-  local each=$(($1 / ${#fuzzers[@]}))
-  for fuzzer in "${fuzzers[@]}"; do
-    name=$(basename "$fuzzer")
-    log=build/fuzz/$name.log
-    corpora=("build/fuzz/corpus/$name")
-    mkdir -p "${corpora[0]}"
-    if [ -d "tests/fuzz/corpus/$name" ]; then
-      corpora+=("tests/fuzz/corpus/$name")
-    fi
-    if "$fuzzer" -max_total_time="$each" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-        -artifact_prefix="build/fuzz/$name-" "${corpora[@]}" >"$log" 2>&1; then
-      echo "$name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $each s"
-      passed=$((passed + 1))
-    else
-      tail -40 "$log"
-      failed=$((failed + 1))
-      status=1
-    fi
-  done
-  return $status
+  if scripts/fuzz.sh "$1"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    return 1
+  fi
 }
 
 finish() {

@@ -1,0 +1,41 @@
+#!/bin/bash
+# Fuzzes the decoders.
+#
+#   scripts/fuzz.sh SECONDS      every fuzzer of build/fuzz/bin in turn, sharing the time
+#
+# Builds them first if they are not there. Starts from seeds that build/fuzz/bin/fuzz_seeds makes;
+# what is found grows build/fuzz/corpus. An input that fails is left in build/fuzz/<fuzzer>-crash-*
+# and its report in build/fuzz/<fuzzer>.log; the exit status is then 1.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+seconds=${1:-}
+case "$seconds" in
+  '' | *[!0-9]*) sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
+jobs=${TENSORD_JOBS:-$(nproc)}
+
+if ! ls build/fuzz/bin/*_fuzzer >/dev/null 2>&1; then
+  cmake --preset fuzz >build/fuzz-configure.log 2>&1 || { cat build/fuzz-configure.log; exit 1; }
+  cmake --build --preset fuzz --target fuzzers -j"$jobs" >build/fuzz-build.log 2>&1 ||
+    { tail -40 build/fuzz-build.log; exit 1; }
+fi
+build/fuzz/bin/fuzz_seeds build/fuzz/seeds models/*/model.onnx || exit 1
+
+fuzzers=(build/fuzz/bin/*_fuzzer)
+each=$((seconds / ${#fuzzers[@]}))
+status=0
+for fuzzer in "${fuzzers[@]}"; do
+  name=$(basename "$fuzzer")
+  log=build/fuzz/$name.log
+  mkdir -p "build/fuzz/corpus/$name" "build/fuzz/seeds/$name"
+  if "$fuzzer" -max_total_time="$each" -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=512 \
+      -max_len=262144 -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" \
+      "build/fuzz/corpus/$name" "build/fuzz/seeds/$name" >"$log" 2>&1; then
+    echo "$name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $each s"
+  else
+    tail -40 "$log"
+    status=1
+  fi
+done
+exit $status
