@@ -28,9 +28,9 @@ struct LaunchContext {
   // undefined before and after.
   StorageView workspace;
 
-  // Where a kernel with data-dependent extents writes them: int64 values, one
-  // for each unknown extent of its outputs, in order, in host-addressable
-  // memory. Absent for all other kernels.
+  // Where a kernel whose run tells extents writes them: int64 values, all
+  // extents of all its present outputs, in order, in host-addressable memory.
+  // Absent where every extent follows from what was known before the launch.
   StorageView extent_cells;
 
   // Accounting of launches; null counts nothing.

@@ -76,10 +76,6 @@ absl::StatusOr<Inference> LaterSegments::Infer(
                                      static_cast<int32_t>(extents.size())) {
       continue;
     }
-    absl::flat_hash_map<ValueId, Dims> dims;
-    for (const auto& [value, bound] : cells.bounds) {
-      dims[value].assign(bound.extents().begin(), bound.extents().end());
-    }
     for (const ExtentBinding& binding : cells.extents) {
       const int64_t extent = extents[binding.extent_cell_index];
       if (extent < 0 || extent > binding.upper_bound) {
@@ -89,12 +85,7 @@ absl::StatusOr<Inference> LaterSegments::Infer(
                 binding.dimension, ", outside [0, ", binding.upper_bound, "]")),
             graph_->nodes[cells.node].name);
       }
-      dims[binding.value][binding.dimension] = extent;
-    }
-    for (const auto& [value, extents_of_value] : dims) {
-      absl::StatusOr<Shape> shape = Shape::Create(extents_of_value);
-      if (!shape.ok()) return shape.status();
-      known.shapes.emplace(value, *std::move(shape));
+      known.extents[binding.value].emplace_back(binding.dimension, extent);
     }
   }
   return InferGraph(*graph_, inputs_, known, environment_.limits,

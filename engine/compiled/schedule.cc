@@ -13,10 +13,48 @@ bool IsView(const Node& node) {
   return def != nullptr && def->is_view;
 }
 
-bool HasDataDependentExtents(const Node& node) {
-  const OpDef* def = FindOpDef(node.op);
-  return def != nullptr && def->has_data_dependent_extents;
-}
+// An operator that may tell extents does so only where an argument is not known
+// before the run: Slice with constant starts does not end a segment.
+class ToldExtents {
+ public:
+  explicit ToldExtents(const Inference& inference) : inference_(inference) {}
+
+  bool Has(const Node& node) const {
+    const OpDef* def = FindOpDef(node.op);
+    if (def == nullptr || !def->has_data_dependent_extents) return false;
+    for (ValueId output : node.outputs) {
+      if (output == kNoValue) continue;
+      for (Dim dim : ShapeOf(output)) {
+        if (IsTold(node, dim)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  // Whether `dim` of an output is new with the node rather than its inputs' or
+  // an expression of theirs.
+  bool IsTold(const Node& node, Dim dim) const {
+    if (dim.is_known() || !inference_.symbols.is_data_dependent(dim.symbol()) ||
+        inference_.symbols.is_expression(dim.symbol())) {
+      return false;
+    }
+    return std::none_of(
+        node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
+          if (input == kNoValue) return false;
+          const SymbolicShape& shape = ShapeOf(input);
+          return std::find(shape.begin(), shape.end(), dim) != shape.end();
+        });
+  }
+
+  const SymbolicShape& ShapeOf(ValueId value) const {
+    static const SymbolicShape* const kUnranked = new SymbolicShape;
+    const std::optional<SymbolicShape>& shape = inference_.types[value].shape;
+    return shape.has_value() ? *shape : *kUnranked;
+  }
+
+  const Inference& inference_;
+};
 
 // A view has one output that anybody can want; its further ones (Dropout's
 // mask) were refused when the graph was built.
@@ -59,6 +97,7 @@ class Scheduler {
   Scheduler(const Graph& graph, const Inference& inference)
       : graph_(graph),
         inference_(inference),
+        told_(inference),
         first_segment_(graph.values.size(), 0) {}
 
   absl::StatusOr<Schedule> Run() {
@@ -82,7 +121,7 @@ class Scheduler {
         segment = std::max(segment, first_segment_[input]);
       }
     }
-    const bool ends_segment = HasDataDependentExtents(node);
+    const bool ends_segment = told_.Has(node);
     for (ValueId output : node.outputs) {
       if (output != kNoValue) {
         first_segment_[output] = segment + (ends_segment ? 1 : 0);
@@ -102,7 +141,7 @@ class Scheduler {
   absl::Status NumberCells() {
     for (size_t s = 0; s < schedule_.segments.size(); ++s) {
       for (NodeId id : schedule_.segments[s]) {
-        if (!HasDataDependentExtents(graph_.nodes[id])) continue;
+        if (!told_.Has(graph_.nodes[id])) continue;
         Schedule::Cells cells{.node = id, .segment = static_cast<int>(s)};
         for (ValueId output : graph_.nodes[id].outputs) {
           if (output == kNoValue) continue;
@@ -119,20 +158,18 @@ class Scheduler {
   absl::Status AddCells(ValueId value, Schedule::Cells& cells) {
     absl::StatusOr<Shape> bound = BoundShape(inference_, value);
     if (!bound.ok()) return bound.status();
-    const SymbolicShape& shape = *inference_.types[value].shape;
-    for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
-      if (shape[d].is_known()) continue;
+    for (int d = 0; d < bound->rank(); ++d) {
       cells.extents.push_back({.value = value,
                                .dimension = d,
                                .extent_cell_index = schedule_.cell_count++,
                                .upper_bound = (*bound)[d]});
     }
-    cells.bounds.emplace_back(value, *std::move(bound));
     return absl::OkStatus();
   }
 
   const Graph& graph_;
   const Inference& inference_;
+  const ToldExtents told_;
   std::vector<int> first_segment_;  // by value: where its extents are known
   Schedule schedule_;
 };

@@ -1,7 +1,6 @@
 #ifndef TENSORD_ENGINE_COMPILED_SCHEDULE_H_
 #define TENSORD_ENGINE_COMPILED_SCHEDULE_H_
 
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,14 +25,14 @@ struct Schedule {
   // Views that somebody needs; they launch nothing.
   std::vector<NodeId> views;
 
-  // By node that has data-dependent extents: they are told by these cells.
+  // By node whose run tells extents: the cells for all extents of its outputs,
+  // in order, whether they are known or not, so that a kernel need not be told
+  // which are.
   // Ordered by segment, so the cells of a segment follow each other.
   struct Cells {
     NodeId node = kNoNode;
     int segment = 0;
     std::vector<ExtentBinding> extents;
-    // The outputs that have such extents, with all extents at their bounds.
-    std::vector<std::pair<ValueId, Shape>> bounds;
   };
   std::vector<Cells> cells;
   int32_t cell_count = 0;

@@ -172,6 +172,10 @@ bool SymbolTable::is_data_dependent(SymbolId symbol) const {
   return symbols_[symbol].is_data_dependent;
 }
 
+bool SymbolTable::is_expression(SymbolId symbol) const {
+  return symbols_[symbol].operation != 0;
+}
+
 SymbolId SymbolTable::NewSymbol(SymbolInfo info) {
   symbols_.push_back(std::move(info));
   return static_cast<SymbolId>(symbols_.size()) - 1;

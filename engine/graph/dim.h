@@ -96,7 +96,11 @@ class SymbolTable {
   std::string ToString(absl::Span<const Dim> shape) const;
 
   int64_t upper_bound(SymbolId symbol) const;
+  // The extent of a known dim, the bound of a symbol.
+  int64_t UpperBoundOf(Dim dim) const;
   bool is_data_dependent(SymbolId symbol) const;
+  // A sum, product, ... of other symbols.
+  bool is_expression(SymbolId symbol) const;
   int symbol_count() const { return static_cast<int>(symbols_.size()); }
 
  private:
@@ -122,7 +126,6 @@ class SymbolTable {
   bool CancelFactors(std::vector<Dim>& dividend,
                      std::vector<Dim>& divisor) const;
 
-  int64_t UpperBoundOf(Dim dim) const;
   int64_t SumOfBounds(Dim a, Dim b) const;
   int64_t ProductOfBounds(Dim a, Dim b) const;
 

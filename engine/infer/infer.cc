@@ -94,6 +94,10 @@ class GraphInferrer {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       TENSORD_RETURN_IF_ERROR(
           SetOutput(i, node.outputs[i], context.outputs()[i]));
+      const HostTensor& constant = context.output_constants()[i];
+      if (node.outputs[i] != kNoValue && constant.is_present()) {
+        result_.constants[node.outputs[i]] = constant;
+      }
     }
     ComputeSmallOutputs(node, *op_def);
     return absl::OkStatus();
@@ -110,9 +114,13 @@ class GraphInferrer {
     if (id == kNoValue) return absl::OkStatus();
     result_.types[id] = type;
     if (known_ == nullptr) return absl::OkStatus();
-    const auto known = known_->shapes.find(id);
-    if (known == known_->shapes.end()) return absl::OkStatus();
-    const TensorType told = {type.dtype, ToSymbolic(known->second)};
+    const auto known = known_->extents.find(id);
+    if (known == known_->extents.end()) return absl::OkStatus();
+    TensorType told = type;
+    for (const auto& [dimension, extent] : known->second) {
+      Dim& dim = (*told.shape)[dimension];
+      if (!dim.is_known()) dim = Dim::Known(extent);
+    }
     TENSORD_RETURN_IF_ERROR(CheckClaim(what, told, type, result_.symbols));
     TENSORD_RETURN_IF_ERROR(CheckTensorSize(what, *told.shape, limits_));
     result_.types[id] = told;

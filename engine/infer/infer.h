@@ -1,6 +1,8 @@
 #ifndef TENSORD_ENGINE_INFER_INFER_H_
 #define TENSORD_ENGINE_INFER_INFER_H_
 
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -35,9 +37,9 @@ struct Inference {
 };
 
 // What is known when a node is to be inferred again for a later segment:
-// extents that an earlier segment's run has told, by value and dimension.
+// extents that an earlier segment's run has told, as (dimension, extent).
 struct KnownExtents {
-  absl::flat_hash_map<ValueId, Shape> shapes;
+  absl::flat_hash_map<ValueId, std::vector<std::pair<int, int64_t>>> extents;
 };
 
 // Types for the declared inputs, symbols and all. Nodes whose inputs have no

@@ -41,8 +41,9 @@ struct OpDef {
   // Such a node launches nothing; its output lives where its input does.
   bool is_view = false;
 
-  // Some outputs' extents depend on the data (InferContext::DataDependentDim):
-  // a segment ends here.
+  // Some outputs' extents may depend on the data
+  // (InferContext::DataDependentDim): a segment ends at each node where they
+  // do.
   bool has_data_dependent_extents = false;
 
   // It runs graphs, or handles sequences and optionals: no kernel, no shape

@@ -110,7 +110,8 @@ absl::Status ComputeNonZero(const FakeCall& call) {
     for (int d = 0; d < rank; ++d) output[d * count + i] = index[d];
     ++i;
   });
-  call.extent_cells[0] = count;
+  call.extent_cells[0] = rank;
+  call.extent_cells[1] = count;
   return absl::OkStatus();
 }
 

@@ -122,13 +122,16 @@ absl::StatusOr<TestNode> ToTestNode(const OpCase& test, const ReadNode& node,
     result.is_constant[i] = true;
     result.inputs[i] = FromHost(node.constants[i]);
   }
+  int extent_count = 0;
+  bool has_unknown = false;
   for (const TensorType& type : node.outputs) {
     if (!type.shape.has_value()) {
       return absl::InternalError("an output's rank is not known");
     }
     Dims extents;
     for (Dim dim : *type.shape) {
-      if (!dim.is_known()) ++result.extent_cell_count;
+      ++extent_count;
+      if (!dim.is_known()) has_unknown = true;
       extents.push_back(dim.is_known() ? dim.extent()
                                        : symbols.upper_bound(dim.symbol()));
     }
@@ -136,18 +139,19 @@ absl::StatusOr<TestNode> ToTestNode(const OpCase& test, const ReadNode& node,
     if (!shape.ok()) return shape.status();
     result.outputs.push_back({type.dtype, *shape});
   }
+  if (has_unknown) result.extent_cell_count = extent_count;
   return result;
 }
 
 // Outputs with the extents that the run told, their bytes cut to fit.
 std::vector<TestTensor> Trim(KernelResult result, const ReadNode& node) {
-  size_t cell = 0;
-  for (size_t i = 0; i < result.outputs.size(); ++i) {
+  auto cell = result.extents.begin();
+  for (size_t i = 0; cell != result.extents.end() && i < node.outputs.size();
+       ++i) {
     TestTensor& output = result.outputs[i];
-    Dims extents;
-    for (Dim dim : *node.outputs[i].shape) {
-      extents.push_back(dim.is_known() ? dim.extent() : result.extents[cell++]);
-    }
+    const size_t rank = node.outputs[i].shape->size();
+    const Dims extents(cell, cell + rank);
+    cell += rank;
     output.shape = Shape::Create(extents).value();
     output.bytes.resize(ByteSize(output.dtype, output.shape.element_count()));
   }

@@ -3,7 +3,7 @@
 //   y[d, k] = index along dimension d of the k-th element of x that is not zero
 //
 // x is contiguous. y is int64 [rank, count], written densely for the real
-// count, which goes to the extent cell; its storage has room for the bound. A
+// count; its storage has room for the bound. Its extents go to the cells. A
 // scalar has no dimension, so y is [0, count] and has no elements. -0.0 is
 // zero; a NaN is not.
 
@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/extent_cells.h"
 
 namespace tensord {
 
@@ -23,7 +24,7 @@ absl::Status RunNonZero(const KernelCall& call) {
 
   int64_t count = 0;
   for (int64_t i = 0; i < elements; ++i) count += x[i] != T{0} ? 1 : 0;
-  *reinterpret_cast<int64_t*>(call.context.extent_cells.address()) = count;
+  ExtentCells(call.context).Write({rank, count});
   if (rank == 0) return absl::OkStatus();
 
   int64_t* y = call.output<int64_t>(0);

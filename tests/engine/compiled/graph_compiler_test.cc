@@ -278,12 +278,12 @@ TEST_F(GraphCompilerTest, DataDependentExtentsCutTheGraphIntoSegments) {
                                  .Output("r"),
                              {Shape({3, 4})});
   ASSERT_THAT(compiled, IsOk());
-  EXPECT_EQ((*compiled)->extent_cell_count, 1);
+  EXPECT_EQ((*compiled)->extent_cell_count, 2);
   EXPECT_TRUE((*compiled)->outputs[0].has_bound_only);
   EXPECT_EQ((*compiled)->outputs[0].shape, Shape({2, 12}));
-  EXPECT_THAT(*(*compiled)->later_segments->OutputShapes({5}),
+  EXPECT_THAT(*(*compiled)->later_segments->OutputShapes({2, 5}),
               ElementsAre(Shape({2, 5}), Shape({3, 4})));
-  EXPECT_THAT((*compiled)->later_segments->OutputShapes({13}),
+  EXPECT_THAT((*compiled)->later_segments->OutputShapes({2, 13}),
               StatusIs(absl::StatusCode::kInternal,
                        HasSubstr("extent 13 for dimension 1")));
 }

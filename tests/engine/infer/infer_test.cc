@@ -226,7 +226,7 @@ TEST(InferTest, ExtentsThatARunHasToldReplaceTheSymbols) {
   EXPECT_EQ(first->symbols.upper_bound(found.symbol()), 20);
 
   KnownExtents known;
-  known.shapes[IdOf(graph, "found")] = Shape({2, 7});
+  known.extents[IdOf(graph, "found")] = {{1, 7}};
   const absl::StatusOr<Inference> second =
       InferGraph(graph, shapes, known, GraphLimits());
   ASSERT_TRUE(second.ok()) << second.status();

@@ -85,13 +85,13 @@ TEST_F(FakeBackendTest, KernelsCompute) {
                        HasSubstr("3 is no multiple of 4")));
 }
 
-TEST_F(FakeBackendTest, NonZeroWritesItsExtentCell) {
+TEST_F(FakeBackendTest, NonZeroWritesItsExtentCells) {
   const TestNode node{.op = OpKind::kNonZero,
                       .inputs = {Tensor({2, 2}, {0, 5, 7, 0})},
                       .outputs = {{DType::kInt64, Shape({2, 4})}},
-                      .extent_cell_count = 1};
+                      .extent_cell_count = 2};
   const KernelResult result = Run("fake_nonzero_f32", node).value();
-  EXPECT_THAT(result.extents, ElementsAre(2));
+  EXPECT_THAT(result.extents, ElementsAre(2, 2));
   EXPECT_THAT(result.outputs[0].values<int64_t>().first(4),
               ElementsAre(0, 1, 1, 0));
 }
