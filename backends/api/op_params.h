@@ -99,11 +99,69 @@ struct LeakyReluParams {
   float alpha = 0.01f;
 };
 
+// ReduceSum and its siblings; the axes are input 1.
+struct ReduceParams {
+  bool keep_dims = true;
+  // Without axes: reduce over none of the dimensions instead of all.
+  bool noop_with_empty_axes = false;
+};
+
+// ArgMax, ArgMin. Of several equal extremes the first is taken, or the last.
+struct ArgReduceParams {
+  int64_t axis = 0;
+  bool keep_dims = true;
+  bool selects_last = false;
+};
+
+struct CumSumParams {
+  bool is_exclusive = false;  // the element itself is left out
+  bool is_reverse = false;
+};
+
+struct TriluParams {
+  bool is_upper = true;
+};
+
+// Without extents in input 1 the parts are equal; where they do not come out
+// even the last may be smaller.
+struct SplitParams {
+  int64_t axis = 0;
+  bool last_may_be_smaller = false;
+};
+
+// ConstantOfShape: one value of up to 64 bits, in the low bytes of `bits`.
+struct FillParams {
+  DType dtype = DType::kFloat32;
+  uint64_t bits = 0;
+};
+
+enum class ScatterReduction : uint8_t { kNone, kAdd, kMul, kMax, kMin };
+
+// Scatter, ScatterElements (axis), ScatterND (no axis).
+struct ScatterParams {
+  int64_t axis = 0;
+  ScatterReduction reduction = ScatterReduction::kNone;
+};
+
+struct GatherNdParams {
+  int64_t batch_dims = 0;
+};
+
+// DepthToSpace, SpaceToDepth.
+struct BlockParams {
+  int64_t block_size = 1;
+  // DepthToSpace: the block's place is the slow part of the depth (DCR) rather
+  // than the fast one (CRD).
+  bool depth_is_last = true;
+};
+
 using OpParams =
     std::variant<NoParams, ConvParams, PoolParams, BatchNormalizationParams,
                  GemmParams, AxisParams, PadParams, ReshapeParams,
                  TransposeParams, CastParams, SoftmaxParams, ShapeParams,
-                 LeakyReluParams>;
+                 LeakyReluParams, ReduceParams, ArgReduceParams, CumSumParams,
+                 TriluParams, SplitParams, FillParams, ScatterParams,
+                 GatherNdParams, BlockParams>;
 
 }  // namespace tensord
 

@@ -78,12 +78,82 @@ namespace {
   KERNEL(NonZero, "nonzero_" suffix, Takes({kDTypeOf<T>}, {DType::kInt64}), \
          "nonzero.cc", .run = &RunNonZero<T>)
 
+#define ARG_REDUCE(T, suffix, op, name)                              \
+  KERNEL(op, name "_" suffix, Takes({kDTypeOf<T>}, {DType::kInt64}), \
+         "arg_reduce.cc", .cost = &ReduceCost, .run = &Run##op<T>)
+#define CUMSUM(T, suffix, Index, index)                                     \
+  KERNEL(CumSum, "cumsum_" suffix "_" index,                                \
+         Takes({kDTypeOf<T>, kDTypeOf<Index>}, {kDTypeOf<T>}), "cumsum.cc", \
+         .run = &RunCumSum<T, Index>, .caps = {.in_place_inputs = 0b1})
+#define REDUCE(T, suffix, op, name)                                       \
+  KERNEL(op, name "_" suffix,                                             \
+         Takes({kDTypeOf<T>, DType::kInt64}, {kDTypeOf<T>}), "reduce.cc", \
+         .cost = &ReduceCost, .run = &Run##op<T>)
+#define REDUCE_ORDERED(op, name)                                       \
+  REDUCE(float, "f32", op, name), WIDE_NUMBERS(REDUCE, op, name),      \
+      REDUCE(int8_t, "i8", op, name), REDUCE(uint8_t, "u8", op, name), \
+      REDUCE(bool, "bool", op, name)
+#define REDUCE_ARITHMETIC(op, name) \
+  REDUCE(float, "f32", op, name), WIDE_NUMBERS(REDUCE, op, name)
+#define TRILU(dtype, bytes, suffix, ...)                                   \
+  KERNEL(Trilu, "trilu_" suffix,                                           \
+         Takes({DType::dtype, DType::kInt64}, {DType::dtype}), "trilu.cc", \
+         .run = &RunTrilu<bytes>, .caps = {.in_place_inputs = 0b1})
+
+// Operators that copy the elements of input 0 as bytes, with a second input of
+// int64 that says how.
+#define COPY_BY(dtype, bytes, suffix, op, name, file)                \
+  KERNEL(op, name "_" suffix,                                        \
+         Takes({DType::dtype, DType::kInt64}, {DType::dtype}), file, \
+         .run = &Run##op<bytes>)
+#define CONSTANT_OF_SHAPE(dtype, bytes, suffix, ...)                     \
+  KERNEL(ConstantOfShape, "constant_of_shape_" suffix,                   \
+         Takes({DType::kInt64}, {DType::dtype}), "constant_of_shape.cc", \
+         .run = &RunConstantOfShape<bytes>)
+#define RANGE(T, suffix)                                       \
+  KERNEL(Range, "range_" suffix, All(kDTypeOf<T>), "range.cc", \
+         .run = &RunRange<T>)
+#define SLICE(dtype, bytes, suffix, Index, index)                            \
+  KERNEL(Slice, "slice_" suffix "_" index,                                   \
+         Takes({DType::dtype, kDTypeOf<Index>}, {DType::dtype}), "slice.cc", \
+         .run = &RunSlice<bytes, Index>)
+
+#define GATHER_ELEMENTS(dtype, bytes, suffix, Index, index)      \
+  KERNEL(GatherElements, "gather_elements_" suffix "_" index,    \
+         Takes({DType::dtype, kDTypeOf<Index>}, {DType::dtype}), \
+         "gather_elements.cc", .run = &RunGatherElements<bytes, Index>)
+#define SCATTER(dtype, bytes, suffix, op, name, Index, index)                  \
+  KERNEL(op, name "_" suffix "_" index,                                        \
+         Takes({DType::dtype, kDTypeOf<Index>, DType::dtype}, {DType::dtype}), \
+         "scatter.cc", .accepts = &AcceptsScatterBytes,                        \
+         .run = &RunScatterElementsBytes<bytes, Index>,                        \
+         .caps = {.in_place_inputs = 0b1})
+#define SCATTER_REDUCE(T, suffix, op, name, Index, index)                   \
+  KERNEL(op, name "_reduce_" suffix "_" index,                              \
+         Takes({kDTypeOf<T>, kDTypeOf<Index>, kDTypeOf<T>}, {kDTypeOf<T>}), \
+         "scatter.cc", .run = &RunScatterElementsReduce<T, Index>,          \
+         .caps = {.in_place_inputs = 0b1})
+#define SCATTER_ND(dtype, bytes, suffix, ...)                                \
+  KERNEL(ScatterND, "scatter_nd_" suffix,                                    \
+         Takes({DType::dtype, DType::kInt64, DType::dtype}, {DType::dtype}), \
+         "scatter.cc", .accepts = &AcceptsScatterBytes,                      \
+         .run = &RunScatterNDBytes<bytes>, .caps = {.in_place_inputs = 0b1})
+#define SCATTER_ND_REDUCE(T, suffix, ...)                                 \
+  KERNEL(ScatterND, "scatter_nd_reduce_" suffix,                          \
+         Takes({kDTypeOf<T>, DType::kInt64, kDTypeOf<T>}, {kDTypeOf<T>}), \
+         "scatter.cc", .run = &RunScatterNDReduce<T>,                     \
+         .caps = {.in_place_inputs = 0b1})
+
 // By operator, in the order of OpKind; an operator's rows in order of
 // preference, the portable one last.
 constexpr KernelEntry kCpuKernels[] = {
     NUMBERS(UNARY, Abs, "abs", "unary.cc"),
 
     NUMBERS(BINARY, Add, "add", "binary.cc"),
+
+    NUMBERS(ARG_REDUCE, ArgMax, "arg_max"),
+
+    NUMBERS(ARG_REDUCE, ArgMin, "arg_min"),
 
     FLOATS(POOL, AveragePool, "average_pool"),
 
@@ -93,6 +163,8 @@ constexpr KernelEntry kCpuKernels[] = {
            .caps = {.in_place_inputs = 0b1}),
 
     BYTES(COPY, Concat, "concat", "concat.cc"),
+
+    BYTES(CONSTANT_OF_SHAPE),
 
     KERNEL(Conv, "conv_f32_1x1", All(DType::kFloat32), "conv.cc",
            .accepts = &AcceptsConv1x1, .workspace_bytes = &ConvWorkspaceBytes,
@@ -108,9 +180,23 @@ constexpr KernelEntry kCpuKernels[] = {
            .accepts = &AcceptsConvDirect, .cost = &ConvCost,
            .run = &RunConvDirect<double>),
 
+    CUMSUM(float, "f32", int32_t, "i32"),
+    CUMSUM(float, "f32", int64_t, "i64"),
+    WIDE_NUMBERS(CUMSUM, int32_t, "i32"),
+    WIDE_NUMBERS(CUMSUM, int64_t, "i64"),
+
+    BYTES(COPY, DepthToSpace, "depth_to_space", "depth_space.cc"),
+
     NUMBERS(BINARY, Div, "div", "binary.cc"),
 
     FLOATS(UNARY, Exp, "exp", "unary.cc"),
+
+    BYTES(COPY_BY, Expand, "expand", "expand.cc"),
+
+    BYTES(GATHER_ELEMENTS, int32_t, "i32"),
+    BYTES(GATHER_ELEMENTS, int64_t, "i64"),
+
+    BYTES(COPY_BY, GatherND, "gather_nd", "gather_nd.cc"),
 
     KERNEL(Gemm, "gemm_f32_few_rows", All(DType::kFloat32), "gemm.cc",
            .accepts = &AcceptsGemmFewRows, .cost = &GemmCost,
@@ -160,18 +246,61 @@ constexpr KernelEntry kCpuKernels[] = {
     POW(int32_t, int32_t, "pow_i32"),
     POW(int64_t, int64_t, "pow_i64"),
 
+    RANGE(float, "f32"),
+    RANGE(double, "f64"),
+    RANGE(int16_t, "i16"),
+    RANGE(int32_t, "i32"),
+    RANGE(int64_t, "i64"),
+
+    REDUCE_ARITHMETIC(ReduceL1, "reduce_l1"),
+    REDUCE_ARITHMETIC(ReduceL2, "reduce_l2"),
+    REDUCE_ARITHMETIC(ReduceLogSum, "reduce_log_sum"),
+    REDUCE_ARITHMETIC(ReduceLogSumExp, "reduce_log_sum_exp"),
+    REDUCE_ORDERED(ReduceMax, "reduce_max"),
+    REDUCE_ARITHMETIC(ReduceMean, "reduce_mean"),
+    REDUCE_ORDERED(ReduceMin, "reduce_min"),
+    REDUCE_ARITHMETIC(ReduceProd, "reduce_prod"),
+    REDUCE_ARITHMETIC(ReduceSum, "reduce_sum"),
+    REDUCE_ARITHMETIC(ReduceSumSquare, "reduce_sum_square"),
+
     SIGNED_NUMBERS(UNARY, Relu, "relu", "unary.cc"),
+
+    BYTES(SCATTER, Scatter, "scatter", int32_t, "i32"),
+    BYTES(SCATTER, Scatter, "scatter", int64_t, "i64"),
+
+    BYTES(SCATTER, ScatterElements, "scatter_elements", int32_t, "i32"),
+    BYTES(SCATTER, ScatterElements, "scatter_elements", int64_t, "i64"),
+    NUMBERS(SCATTER_REDUCE, ScatterElements, "scatter_elements", int32_t,
+            "i32"),
+    NUMBERS(SCATTER_REDUCE, ScatterElements, "scatter_elements", int64_t,
+            "i64"),
+
+    BYTES(SCATTER_ND),
+    NUMBERS(SCATTER_ND_REDUCE),
 
     FLOATS(UNARY, Sigmoid, "sigmoid", "unary.cc"),
 
+    KERNEL(Size, "size_any", AnyDTypes(), "size.cc", .run = &RunSize),
+
+    BYTES(SLICE, int32_t, "i32"),
+    BYTES(SLICE, int64_t, "i64"),
+
     FLOATS(SOFTMAX_ROWS, Softmax, "softmax"),
     FLOATS(SOFTMAX_STRIPS, Softmax, "softmax"),
+
+    BYTES(COPY, SpaceToDepth, "space_to_depth", "depth_space.cc"),
+
+    BYTES(COPY_BY, Split, "split", "split.cc"),
 
     FLOATS(UNARY, Sqrt, "sqrt", "unary.cc"),
 
     NUMBERS(BINARY, Sub, "sub", "binary.cc"),
 
     FLOATS(UNARY, Tanh, "tanh", "unary.cc"),
+
+    BYTES(COPY_BY, Tile, "tile", "tile.cc"),
+
+    BYTES(TRILU),
 };
 
 }  // namespace

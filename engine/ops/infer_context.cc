@@ -46,6 +46,17 @@ absl::Status InferContext::CheckRank(int i, int low, int high) const {
       absl::StrCat("input ", i, " has rank ", rank(i), ", not ", expected));
 }
 
+absl::Status InferContext::CheckOneElement(int i) const {
+  if (rank(i) == 0) return absl::OkStatus();
+  if (rank(i) == 1 &&
+      (!shape(i)[0].is_known() || shape(i)[0] == Dim::Known(1))) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("input ", i, " has shape ",
+                                                 symbols_.ToString(shape(i)),
+                                                 ", not one element"));
+}
+
 absl::Status InferContext::CheckSameDim(absl::string_view what, Dim a,
                                         Dim b) const {
   if (!a.is_known() || !b.is_known() || a == b) return absl::OkStatus();

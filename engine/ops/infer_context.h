@@ -100,6 +100,8 @@ class InferContext {
   absl::Status CheckSameDType(int i, int j) const;
   absl::Status CheckDType(int i, absl::Span<const DType> allowed) const;
   absl::Status CheckRank(int i, int low, int high) const;
+  // A scalar, or a vector of one element.
+  absl::Status CheckOneElement(int i) const;
   // OK when equal, or when either is a symbol (then only concrete shapes can
   // tell). `what` names the extent: "inner extents".
   absl::Status CheckSameDim(absl::string_view what, Dim a, Dim b) const;

@@ -9,13 +9,21 @@
 #define TENSORD_OPS(X)  \
   X(Abs)                \
   X(Add)                \
+  X(ArgMax)             \
+  X(ArgMin)             \
   X(AveragePool)        \
   X(BatchNormalization) \
   X(Concat)             \
+  X(ConstantOfShape)    \
   X(Conv)               \
+  X(CumSum)             \
+  X(DepthToSpace)       \
   X(Div)                \
   X(Exp)                \
+  X(Expand)             \
   X(Flatten)            \
+  X(GatherElements)     \
+  X(GatherND)           \
   X(Gemm)               \
   X(GlobalAveragePool)  \
   X(GlobalMaxPool)      \
@@ -27,12 +35,32 @@
   X(Neg)                \
   X(NonZero)            \
   X(Pow)                \
+  X(Range)              \
+  X(ReduceL1)           \
+  X(ReduceL2)           \
+  X(ReduceLogSum)       \
+  X(ReduceLogSumExp)    \
+  X(ReduceMax)          \
+  X(ReduceMean)         \
+  X(ReduceMin)          \
+  X(ReduceProd)         \
+  X(ReduceSum)          \
+  X(ReduceSumSquare)    \
   X(Relu)               \
+  X(Scatter)            \
+  X(ScatterElements)    \
+  X(ScatterND)          \
   X(Sigmoid)            \
+  X(Size)               \
+  X(Slice)              \
   X(Softmax)            \
+  X(SpaceToDepth)       \
+  X(Split)              \
   X(Sqrt)               \
   X(Sub)                \
-  X(Tanh)
+  X(Tanh)               \
+  X(Tile)               \
+  X(Trilu)
 
 namespace tensord {
 

@@ -16,6 +16,12 @@
 // it includes, and would change with every operator that is added here.
 namespace tensord {
 
+// arg_reduce.cc
+template <typename T>
+absl::Status RunArgMax(const KernelCall& call);
+template <typename T>
+absl::Status RunArgMin(const KernelCall& call);
+
 // batch_normalization.cc
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareBatchNormalization(
     const NodeSite& site, Device& device);
@@ -38,6 +44,10 @@ absl::Status RunSub(const KernelCall& call);
 template <int kElementBytes>
 absl::Status RunConcat(const KernelCall& call);
 
+// constant_of_shape.cc
+template <int kElementBytes>
+absl::Status RunConstantOfShape(const KernelCall& call);
+
 // conv.cc
 absl::Status AcceptsConv1x1(const NodeSite& site);
 absl::Status AcceptsConvIm2col(const NodeSite& site);
@@ -50,6 +60,28 @@ absl::Status RunConv1x1(const KernelCall& call);
 absl::Status RunConvIm2col(const KernelCall& call);
 template <typename T>
 absl::Status RunConvDirect(const KernelCall& call);
+
+// cumsum.cc
+template <typename T, typename Index>
+absl::Status RunCumSum(const KernelCall& call);
+
+// depth_space.cc
+template <int kElementBytes>
+absl::Status RunDepthToSpace(const KernelCall& call);
+template <int kElementBytes>
+absl::Status RunSpaceToDepth(const KernelCall& call);
+
+// expand.cc
+template <int kElementBytes>
+absl::Status RunExpand(const KernelCall& call);
+
+// gather_elements.cc
+template <int kElementBytes, typename Index>
+absl::Status RunGatherElements(const KernelCall& call);
+
+// gather_nd.cc
+template <int kElementBytes>
+absl::Status RunGatherND(const KernelCall& call);
 
 // gemm.cc
 absl::Status AcceptsGemmFewRows(const NodeSite& site);
@@ -88,6 +120,51 @@ absl::Status RunGlobalMaxPool(const KernelCall& call);
 template <typename T>
 absl::Status RunMaxPool(const KernelCall& call);
 
+// range.cc
+template <typename T>
+absl::Status RunRange(const KernelCall& call);
+
+// reduce.cc
+KernelCost ReduceCost(const NodeSite& site);
+template <typename T>
+absl::Status RunReduceL1(const KernelCall& call);
+template <typename T>
+absl::Status RunReduceL2(const KernelCall& call);
+template <typename T>
+absl::Status RunReduceLogSum(const KernelCall& call);
+template <typename T>
+absl::Status RunReduceLogSumExp(const KernelCall& call);
+template <typename T>
+absl::Status RunReduceMax(const KernelCall& call);
+template <typename T>
+absl::Status RunReduceMean(const KernelCall& call);
+template <typename T>
+absl::Status RunReduceMin(const KernelCall& call);
+template <typename T>
+absl::Status RunReduceProd(const KernelCall& call);
+template <typename T>
+absl::Status RunReduceSum(const KernelCall& call);
+template <typename T>
+absl::Status RunReduceSumSquare(const KernelCall& call);
+
+// scatter.cc
+absl::Status AcceptsScatterBytes(const NodeSite& site);
+template <int kElementBytes, typename Index>
+absl::Status RunScatterElementsBytes(const KernelCall& call);
+template <typename T, typename Index>
+absl::Status RunScatterElementsReduce(const KernelCall& call);
+template <int kElementBytes>
+absl::Status RunScatterNDBytes(const KernelCall& call);
+template <typename T>
+absl::Status RunScatterNDReduce(const KernelCall& call);
+
+// size.cc
+absl::Status RunSize(const KernelCall& call);
+
+// slice.cc
+template <int kElementBytes, typename Index>
+absl::Status RunSlice(const KernelCall& call);
+
 // softmax.cc
 absl::Status AcceptsSoftmaxRows(const NodeSite& site);
 KernelCost SoftmaxCost(const NodeSite& site);
@@ -99,6 +176,18 @@ template <typename T>
 absl::Status RunSoftmaxRows(const KernelCall& call);
 template <typename T>
 absl::Status RunSoftmaxStrips(const KernelCall& call);
+
+// split.cc
+template <int kElementBytes>
+absl::Status RunSplit(const KernelCall& call);
+
+// tile.cc
+template <int kElementBytes>
+absl::Status RunTile(const KernelCall& call);
+
+// trilu.cc
+template <int kElementBytes>
+absl::Status RunTrilu(const KernelCall& call);
 
 // unary.cc
 template <typename T>
