@@ -117,7 +117,8 @@ class Client {
 
   absl::StatusOr<v1::SubmitGraphResponse> UploadGraph(
       v1::GraphFormat format, absl::string_view bytes,
-      const v1::CompileOptions& compile, absl::Time deadline);
+      const v1::CompileOptions& compile, int64_t chunk_bytes,
+      absl::Time deadline);
 
   std::unique_ptr<Connection> connection_;
 };

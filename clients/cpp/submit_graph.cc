@@ -26,13 +26,21 @@ std::string Sha256(absl::string_view bytes) {
   return hash;
 }
 
+// A chunk for a daemon that does not say how low its limit is.
+constexpr int64_t kSmallChunkBytes = 64 << 10;
+
 // A daemon whose limit is lower than ours refuses the message, by our own typed
-// detail or, when the transport sees it first, by gRPC's text alone.
-bool IsMessageTooLarge(const absl::Status& status) {
-  if (!absl::IsResourceExhausted(status)) return false;
-  const auto limit = ErrorDetail<v1::LimitExceeded>(status);
-  if (limit) return limit->limit() == "max_message_bytes";
-  return absl::StrContains(status.message(), "larger than max");
+// detail or, when the transport sees it first, by gRPC's text alone. Returns
+// the size of chunks that it will take; 0 for any other error.
+int64_t ChunkBytesAfter(const absl::Status& refusal) {
+  if (!absl::IsResourceExhausted(refusal)) return 0;
+  if (const auto limit = ErrorDetail<v1::LimitExceeded>(refusal)) {
+    if (limit->limit() != "max_message_bytes") return 0;
+    return std::max<int64_t>(limit->maximum() / 2, 1);
+  }
+  return absl::StrContains(refusal.message(), "larger than max")
+             ? kSmallChunkBytes
+             : 0;
 }
 
 }  // namespace
@@ -45,7 +53,8 @@ absl::StatusOr<v1::SubmitGraphResponse> Client::SubmitGraph(
   const int64_t max_bytes =
       std::min(connection_->options.max_message_bytes, kProtobufMaxBytes);
   if (size_bytes > max_bytes - kEnvelopeBytes) {
-    return UploadGraph(format, bytes, compile, deadline);
+    return UploadGraph(format, bytes, compile,
+                       connection_->options.upload_chunk_bytes, deadline);
   }
   v1::SubmitGraphRequest request;
   *request.mutable_options() = compile;
@@ -58,10 +67,12 @@ absl::StatusOr<v1::SubmitGraphResponse> Client::SubmitGraph(
   auto response =
       Unary(*connection_->graphs, &v1::GraphService::Stub::SubmitGraph, request,
             deadline);
-  if (!response.ok() && IsMessageTooLarge(response.status())) {
-    return UploadGraph(format, bytes, compile, deadline);
-  }
-  return response;
+  if (response.ok()) return response;
+  const int64_t chunk_bytes = ChunkBytesAfter(response.status());
+  if (chunk_bytes == 0) return response;
+  return UploadGraph(
+      format, bytes, compile,
+      std::min(chunk_bytes, connection_->options.upload_chunk_bytes), deadline);
 }
 
 absl::StatusOr<v1::SubmitGraphResponse> Client::SubmitGraph(
@@ -73,7 +84,8 @@ absl::StatusOr<v1::SubmitGraphResponse> Client::SubmitGraph(
 
 absl::StatusOr<v1::SubmitGraphResponse> Client::UploadGraph(
     v1::GraphFormat format, absl::string_view bytes,
-    const v1::CompileOptions& compile, absl::Time deadline) {
+    const v1::CompileOptions& compile, int64_t chunk_bytes,
+    absl::Time deadline) {
   grpc::ClientContext context;
   SetDeadline(context, deadline);
   v1::SubmitGraphResponse response;
@@ -87,10 +99,9 @@ absl::StatusOr<v1::SubmitGraphResponse> Client::UploadGraph(
   *header.mutable_options() = compile;
   bool is_open = writer->Write(message);
 
-  const size_t chunk_bytes = static_cast<size_t>(
-      std::max<int64_t>(connection_->options.upload_chunk_bytes, 1));
-  for (size_t sent = 0; is_open && sent < bytes.size(); sent += chunk_bytes) {
-    const absl::string_view chunk = bytes.substr(sent, chunk_bytes);
+  const size_t step = static_cast<size_t>(std::max<int64_t>(chunk_bytes, 1));
+  for (size_t sent = 0; is_open && sent < bytes.size(); sent += step) {
+    const absl::string_view chunk = bytes.substr(sent, step);
     message.set_chunk(chunk.data(), chunk.size());
     // A write fails when the server has answered already: with an error, or
     // because it holds the graph. Finish() tells which.

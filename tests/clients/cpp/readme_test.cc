@@ -9,8 +9,9 @@ namespace tensord {
 namespace {
 
 std::string Read(const std::string& path) {
-  std::ifstream file(std::string(std::getenv("TENSORD_SOURCE_DIR")) + "/" +
-                     path);
+  const char* root = std::getenv("TENSORD_SOURCE_DIR");
+  EXPECT_NE(root, nullptr) << "TENSORD_SOURCE_DIR is set by ctest";
+  std::ifstream file(std::string(root == nullptr ? "." : root) + "/" + path);
   EXPECT_TRUE(file.good()) << path;
   std::ostringstream text;
   text << file.rdbuf();
