@@ -74,9 +74,6 @@ class Run {
     status = CheckSymbols(*symbols, *graph);
     if (!status.ok()) return status;
     json_["graph_id"] = graph->graph_id();
-    if (!context_.options.json) {
-      context_.console.out << "graph      " << graph->graph_id() << "\n";
-    }
     status = options_.data_sets.empty() ? RunOnce(*client, *graph, *symbols)
                                         : RunDataSets(*client, *graph);
     if (!status.ok()) return status;
@@ -158,6 +155,8 @@ class Run {
   }
 
   absl::Status Print(const Answer& answer) {
+    context_.console.out << "graph      "
+                         << json_["graph_id"].get<std::string>() << "\n";
     PrintTimings(context_.console, answer.response);
     if (options_.top == 0) PrintOutputs(context_.console, answer.response);
     return PrintAsked(answer);
@@ -173,7 +172,11 @@ class Run {
     if (options_.repeat > 1) {
       PrintLatency(context_.console, SummarizeLatency(answer.durations_ns));
     }
-    if (options_.trace) PrintTrace(context_.console, answer.response.trace());
+    if (options_.trace && answer.response.has_trace()) {
+      PrintTrace(context_.console, answer.response.trace());
+    } else if (options_.trace) {
+      context_.console.out << "trace      none: the daemon sent none\n";
+    }
     std::vector<std::string> written;
     if (status.ok() && !options_.output_dir.empty()) {
       status = WriteOutputs(answer.response, options_.output_dir, written);

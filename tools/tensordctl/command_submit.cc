@@ -71,10 +71,10 @@ absl::StatusOr<ExitCode> Submit(const Context& context,
   }
   PrintGraph(context.console, submitted->graph());
   const auto& duration = submitted->compile_duration();
-  out << (submitted->already_known() ? "known      already, "
-                                     : "compiled   in ")
+  out << "compiled   in "
       << FormatNs(static_cast<double>(duration.seconds()) * 1e9 +
                   duration.nanos())
+      << (submitted->already_known() ? "; you held the graph before" : "")
       << "\n";
   for (const std::string& warning : submitted->warnings()) {
     out << "warning    " << Printable(warning) << "\n";
