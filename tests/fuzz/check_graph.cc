@@ -63,16 +63,19 @@ void CheckInvariants(const Graph& graph) {
   for (ValueId id : graph.outputs) Require(is_defined[id], "outputs are made");
 }
 
+// One for the process; never destroyed, and reachable to the end.
+struct EvaluatorHost {
+  HostWorkerPool workers{1};
+  std::unique_ptr<Backend> backend =
+      MakeCpuBackend(HostServices{.workers = &workers});
+  std::unique_ptr<Device> device = backend->OpenDevice(0).value();
+  std::unique_ptr<DeviceEvaluator> evaluator =
+      DeviceEvaluator::Create(*device, backend->kernels(), &workers).value();
+};
+
 DeviceEvaluator& Evaluator() {
-  static DeviceEvaluator* const evaluator = [] {
-    auto* workers = new HostWorkerPool(1);
-    auto* backend = MakeCpuBackend(HostServices{.workers = workers}).release();
-    Device* device = backend->OpenDevice(0).value().release();
-    return DeviceEvaluator::Create(*device, backend->kernels(), workers)
-        .value()
-        .release();
-  }();
-  return *evaluator;
+  static EvaluatorHost* const host = new EvaluatorHost;
+  return *host->evaluator;
 }
 
 // The declared shapes with 2 for every symbol.
