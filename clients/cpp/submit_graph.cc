@@ -1,6 +1,5 @@
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/sync_stream.h>
-#include <openssl/sha.h>
 
 #include <algorithm>
 #include <string>
@@ -9,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "clients/cpp/client.h"
 #include "clients/cpp/connection.h"
+#include "clients/cpp/sha256.h"
 
 namespace tensord {
 namespace {
@@ -18,13 +18,6 @@ constexpr int64_t kEnvelopeBytes = 64 << 10;
 
 // What one protobuf message can hold.
 constexpr int64_t kProtobufMaxBytes = (int64_t{1} << 31) - 1;
-
-std::string Sha256(absl::string_view bytes) {
-  std::string hash(SHA256_DIGEST_LENGTH, '\0');
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
-         reinterpret_cast<unsigned char*>(hash.data()));
-  return hash;
-}
 
 // A chunk for a daemon that does not say how low its limit is.
 constexpr int64_t kSmallChunkBytes = 64 << 10;
