@@ -1,6 +1,7 @@
 #include "tools/tensordctl/app.h"
 
 #include <CLI/CLI.hpp>
+#include <new>
 
 #include "absl/strings/str_cat.h"
 #include "tools/tensordctl/command.h"
@@ -30,6 +31,15 @@ absl::Status UsageError(const CLI::App& app, const CLI::ParseError& error) {
     absl::StrAppend(&program, " ", command->get_name());
   }
   return LocalError(absl::StrCat(error.what(), "; see ", program, " --help"));
+}
+
+// The size of a file may be more than this machine's memory.
+absl::StatusOr<ExitCode> Do(const Command& command, const Context& context) {
+  try {
+    return command(context);
+  } catch (const std::bad_alloc&) {
+    return LocalError("not enough memory on this machine");
+  }
 }
 
 }  // namespace
@@ -64,7 +74,7 @@ ExitCode RunApp(const std::vector<std::string>& arguments,
     PrintError(console, UsageError(app, error), common.json);
     return ExitCode::kUsage;
   }
-  const auto result = chosen({common, console});
+  const auto result = Do(chosen, {common, console});
   if (result.ok()) return *result;
   PrintError(console, result.status(), common.json);
   return IsLocalError(result.status()) ? ExitCode::kUsage

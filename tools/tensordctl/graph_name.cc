@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "clients/cpp/graph_id.h"
 #include "tools/tensordctl/errors.h"
 #include "tools/tensordctl/files.h"
 #include "tools/tensordctl/onnx_file.h"
@@ -41,7 +42,12 @@ absl::StatusOr<v1::SubmitGraphResponse> SubmitFile(
 absl::StatusOr<v1::GraphInfo> FindGraph(Client& client, const std::string& name,
                                         const v1::CompileOptions& compile) {
   if (!IsFile(name)) return FindHeldGraph(client, name);
-  auto submitted = SubmitFile(client, name, compile);
+  const auto bytes = ReadOnnxFile(name);
+  if (!bytes.ok()) return bytes.status();
+  // A model may be large; its id is not.
+  auto held = client.GetGraph(GraphId(v1::GRAPH_FORMAT_ONNX, *bytes, compile));
+  if (!absl::IsNotFound(held.status())) return held;
+  auto submitted = client.SubmitGraph(v1::GRAPH_FORMAT_ONNX, *bytes, compile);
   if (!submitted.ok()) return submitted.status();
   return std::move(*submitted->mutable_graph());
 }

@@ -18,10 +18,10 @@ std::string ShortId(absl::string_view graph_id);
 absl::StatusOr<v1::SubmitGraphResponse> SubmitFile(
     Client& client, const std::string& path, const v1::CompileOptions& compile);
 
-// The graph that the user means by `name`: an ONNX file, which is submitted, or
-// an id of a graph that the daemon holds, or the beginning of one (6 digits or
-// more) that no other graph has. LocalError() for text that is neither, or that
-// several graphs begin with.
+// The graph that the user means by `name`: an ONNX file, which is submitted if
+// the daemon does not hold it, or an id of a graph that it does hold, or the
+// beginning of one (6 digits or more) that no other graph has. LocalError() for
+// text that is neither, or that several graphs begin with.
 absl::StatusOr<v1::GraphInfo> FindGraph(Client& client, const std::string& name,
                                         const v1::CompileOptions& compile);
 

@@ -3,25 +3,18 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_builder.h>
-#include <openssl/sha.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "clients/cpp/graph_id.h"
+#include "clients/cpp/sha256.h"
 
 namespace tensord::testing {
 namespace {
-
-std::string Sha256(const std::string& bytes) {
-  std::string hash(SHA256_DIGEST_LENGTH, '\0');
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
-         reinterpret_cast<unsigned char*>(hash.data()));
-  return hash;
-}
 
 // The page of `all` that the token begins, which is an index.
 template <typename T>
@@ -314,7 +307,8 @@ grpc::Status FakeDaemon::Begin(grpc::ServerContext& context) const {
 
 std::string FakeDaemon::Record(Submission submission) {
   absl::MutexLock lock(&mu_);
-  const std::string id = absl::BytesToHexString(Sha256(submission.bytes));
+  const std::string id =
+      GraphId(submission.format, submission.bytes, submission.options);
   const bool is_held = std::any_of(
       held_.begin(), held_.end(),
       [&](const v1::GraphInfo& held) { return held.graph_id() == id; });

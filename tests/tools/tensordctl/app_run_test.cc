@@ -51,6 +51,15 @@ TEST_F(AppTest, RunsAHeldGraphByTheBeginningOfItsId) {
   EXPECT_THAT(daemon.submissions(), SizeIs(1));
 }
 
+TEST_F(AppTest, SendsAModelOnlyOnce) {
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Run({"run", model, "--input", "x=random:1x3"}).code,
+              ExitCode::kOk);
+  }
+  EXPECT_THAT(daemon.submissions(), SizeIs(1));
+  EXPECT_THAT(daemon.executions(), SizeIs(3));
+}
+
 TEST_F(AppTest, MakesRandomInputs) {
   EXPECT_EQ(Run({"run", model, "--input", "x=random", "--set", "N=2"}).code,
             ExitCode::kOk);
