@@ -155,13 +155,30 @@ struct BlockParams {
   bool depth_is_last = true;
 };
 
+// What is scanned, along which axes, from which end (1: the last first).
+// Shorter lists stand for zeros behind them.
+struct ScanParams {
+  int64_t scan_input_count = 0;
+  Dims input_axes;
+  Dims input_directions;
+  Dims output_axes;
+  Dims output_directions;
+};
+
+// SplitToSequence, ConcatFromSequence.
+struct SequenceParams {
+  int64_t axis = 0;
+  bool keep_dims = true;
+  bool new_axis = false;
+};
+
 using OpParams =
     std::variant<NoParams, ConvParams, PoolParams, BatchNormalizationParams,
                  GemmParams, AxisParams, PadParams, ReshapeParams,
                  TransposeParams, CastParams, SoftmaxParams, ShapeParams,
                  LeakyReluParams, ReduceParams, ArgReduceParams, CumSumParams,
                  TriluParams, SplitParams, FillParams, ScatterParams,
-                 GatherNdParams, BlockParams>;
+                 GatherNdParams, BlockParams, ScanParams, SequenceParams>;
 
 }  // namespace tensord
 

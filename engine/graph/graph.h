@@ -2,6 +2,7 @@
 #define TENSORD_ENGINE_GRAPH_GRAPH_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,16 @@ struct Value {
   bool is_input = false;
 };
 
+struct Graph;
+
+// A graph in an attribute of a node: a branch of If, the body of Loop or Scan.
+// Its inputs are the ones that it declares, and then what it captures from the
+// graphs around it; constants that it captures are constants of its own.
+struct Body {
+  std::shared_ptr<const Graph> graph;
+  int captured_count = 0;  // of graph->inputs, the last ones
+};
+
 struct Node {
   // As sent, or "Conv_12" by kind and the node's position among those sent.
   std::string name;
@@ -47,6 +58,11 @@ struct Node {
   OpParams params;
   std::vector<ValueId> inputs;   // kNoValue for an absent optional input
   std::vector<ValueId> outputs;  // kNoValue for one that nobody wants
+
+  // Bodies in the order of OpDef::body_attributes. What they capture stands in
+  // `inputs` behind the operator's own `own_input_count`, body after body.
+  std::vector<Body> bodies;
+  int own_input_count = 0;
 };
 
 // A client's graph with every name resolved, every attribute read and its nodes

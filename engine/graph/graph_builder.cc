@@ -30,6 +30,7 @@ struct PendingNode {
   std::string name;
   OpKind op;
   std::vector<ValueId> outputs;
+  std::vector<Body> bodies;
 };
 
 bool IsDefaultDomain(absl::string_view domain) {
@@ -42,12 +43,18 @@ void TrimTrailingAbsent(std::vector<std::string>& names) {
 
 class GraphBuilder {
  public:
-  GraphBuilder(GraphDef definition, const GraphLimits& limits)
-      : definition_(std::move(definition)), limits_(limits) {}
+  // `outer` is the builder of the graph around a body, null for the whole.
+  GraphBuilder(GraphDef definition, const GraphLimits& limits,
+               GraphBuilder* outer = nullptr)
+      : definition_(std::move(definition)), limits_(limits), outer_(outer) {}
 
   absl::StatusOr<Graph> Build() {
-    TENSORD_RETURN_IF_ERROR(CheckDefinition(definition_, limits_));
-    TENSORD_RETURN_IF_ERROR(CheckOpset());
+    if (outer_ == nullptr) {
+      TENSORD_RETURN_IF_ERROR(CheckDefinition(definition_, limits_));
+      TENSORD_RETURN_IF_ERROR(CheckOpset());
+    } else {
+      definition_.opset = outer_->definition_.opset;
+    }
     graph_.name = std::move(definition_.name);
     TENSORD_RETURN_IF_ERROR(NameNodes());
     TENSORD_RETURN_IF_ERROR(AddInitializers());
@@ -55,6 +62,9 @@ class GraphBuilder {
     TENSORD_RETURN_IF_ERROR(AddNodeOutputs());
     TENSORD_RETURN_IF_ERROR(AddNodes());
     TENSORD_RETURN_IF_ERROR(AddOutputs());
+    for (const Captured& captured : captured_) {
+      graph_.inputs.push_back(captured.id);
+    }
     const uint64_t constant_bytes = graph_.constant_bytes();
     if (constant_bytes > static_cast<uint64_t>(limits_.max_constant_bytes)) {
       return LimitExceeded("graph", static_cast<int64_t>(constant_bytes),
@@ -64,7 +74,20 @@ class GraphBuilder {
     return std::move(graph_);
   }
 
+  // What the body took from the graph around it: ids there, in the order of the
+  // last inputs of the built graph.
+  std::vector<ValueId> captured_from_outer() const {
+    std::vector<ValueId> ids;
+    for (const Captured& captured : captured_) ids.push_back(captured.outer_id);
+    return ids;
+  }
+
  private:
+  struct Captured {
+    ValueId id;
+    ValueId outer_id;
+  };
+
   absl::Status CheckOpset() const {
     const int64_t opset = definition_.opset;
     if (opset <= 0) {
@@ -192,10 +215,12 @@ class GraphBuilder {
             what, type, graph_.values[it->second].type, graph_.symbols));
         continue;
       }
-      if (type.dtype == DType::kUndefined) {
+      // What a body is given has the types of what it is called with.
+      const bool is_untyped = type.dtype == DType::kUndefined;
+      if (is_untyped && outer_ == nullptr) {
         return absl::InvalidArgumentError(absl::StrCat(what, " has no dtype"));
       }
-      if (BitWidth(type.dtype) == 0) {
+      if (!is_untyped && BitWidth(type.dtype) == 0) {
         return absl::UnimplementedError(
             absl::StrCat(what, " has dtype ", DTypeName(type.dtype),
                          "; tensors of it are not supported"));
@@ -228,7 +253,7 @@ class GraphBuilder {
             AtNode(def.name, def.op_type, AddConstantNode(def)));
         continue;
       }
-      PendingNode node{&def, std::move(def.name), *op, {}};
+      PendingNode node{&def, std::move(def.name), *op, {}, {}};
       for (size_t i = 0; i < def.outputs.size(); ++i) {
         if (def.outputs[i].empty()) {
           node.outputs.push_back(kNoValue);
@@ -261,19 +286,64 @@ class GraphBuilder {
         .status();
   }
 
-  absl::StatusOr<ValueId> Resolve(absl::string_view name) const {
+  // The value of that name here or, for a body, around it.
+  absl::StatusOr<ValueId> Resolve(absl::string_view name) {
     const auto it = by_name_.find(name);
     if (it != by_name_.end()) return it->second;
+    if (outer_ != nullptr) return Capture(name);
     return absl::InvalidArgumentError(
         absl::StrCat("value ", Quoted(name),
                      " is not defined by any input, initializer or node"));
+  }
+
+  absl::StatusOr<ValueId> Capture(absl::string_view name) {
+    TENSORD_ASSIGN_OR_RETURN(const ValueId outer_id, outer_->Resolve(name));
+    const Value& outer = outer_->graph_.values[outer_id];
+    const std::string what = absl::StrCat("captured value ", Quoted(name));
+    if (outer.constant.is_present()) {
+      return DefineConstant(name, what, outer.constant);
+    }
+    Value value;
+    value.is_input = true;
+    value.type.dtype = outer.is_input ? outer.type.dtype : DType::kUndefined;
+    TENSORD_ASSIGN_OR_RETURN(const ValueId id,
+                             Define(name, what, std::move(value)));
+    captured_.push_back({id, outer_id});
+    return id;
+  }
+
+  // The bodies in a node's attributes, with what they capture behind the node's
+  // own inputs.
+  absl::Status AddBodies(PendingNode& node, std::vector<ValueId>& inputs) {
+    for (const char* name : FindOpDef(node.op)->body_attributes) {
+      if (name == nullptr) break;
+      const Attribute* attribute = node.def->attributes.Find(name);
+      const auto* body =
+          attribute == nullptr
+              ? nullptr
+              : std::get_if<std::shared_ptr<const GraphDef>>(attribute);
+      if (body == nullptr) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("attribute '", name, "' is ",
+                         attribute == nullptr ? absl::string_view("missing")
+                                              : AttributeTypeName(*attribute),
+                         ", where a graph is needed"));
+      }
+      GraphBuilder builder(**body, limits_, this);
+      TENSORD_ASSIGN_OR_RETURN(Graph graph, builder.Build());
+      const std::vector<ValueId> captured = builder.captured_from_outer();
+      inputs.insert(inputs.end(), captured.begin(), captured.end());
+      node.bodies.push_back({std::make_shared<const Graph>(std::move(graph)),
+                             static_cast<int>(captured.size())});
+    }
+    return absl::OkStatus();
   }
 
   absl::Status AddNodes() {
     std::vector<std::vector<ValueId>> inputs(pending_.size());
     std::vector<std::vector<int32_t>> producers(pending_.size());
     for (size_t i = 0; i < pending_.size(); ++i) {
-      const PendingNode& node = pending_[i];
+      PendingNode& node = pending_[i];
       for (size_t k = 0; k < node.def->inputs.size(); ++k) {
         const std::string& name = node.def->inputs[k];
         absl::StatusOr<ValueId> id = kNoValue;
@@ -282,7 +352,11 @@ class GraphBuilder {
           return AtNode(node.name, OpKindName(node.op), id.status());
         }
         inputs[i].push_back(*id);
-        const auto producer = producer_of_.find(*id);
+      }
+      TENSORD_RETURN_IF_ERROR(
+          AtNode(node.name, OpKindName(node.op), AddBodies(node, inputs[i])));
+      for (ValueId id : inputs[i]) {
+        const auto producer = producer_of_.find(id);
         if (producer != producer_of_.end()) {
           producers[i].push_back(producer->second);
         }
@@ -311,18 +385,24 @@ class GraphBuilder {
 
   absl::Status AddNode(PendingNode pending, std::vector<ValueId> inputs) {
     const OpDef& op_def = *FindOpDef(pending.op);
+    const size_t own_input_count = pending.def->inputs.size();
     TENSORD_RETURN_IF_ERROR(
-        CheckOperandCounts(op_def, inputs, pending.outputs));
+        CheckOperandCounts(op_def, inputs, own_input_count, pending.outputs));
     Node node{.name = std::move(pending.name),
               .op = pending.op,
               .params = NoParams(),
               .inputs = std::move(inputs),
-              .outputs = std::move(pending.outputs)};
+              .outputs = std::move(pending.outputs),
+              .bodies = std::move(pending.bodies),
+              .own_input_count = static_cast<int>(own_input_count)};
 
     const Attributes& attributes = pending.def->attributes;
     NodeReader reader(attributes, definition_.opset,
-                      static_cast<int>(node.inputs.size()),
+                      static_cast<int>(own_input_count),
                       static_cast<int>(node.outputs.size()));
+    for (const char* name : op_def.body_attributes) {
+      if (name != nullptr) reader.Ignore(name);
+    }
     if (op_def.read != nullptr) {
       TENSORD_ASSIGN_OR_RETURN(node.params, op_def.read(reader));
     }
@@ -348,6 +428,7 @@ class GraphBuilder {
 
   static absl::Status CheckOperandCounts(const OpDef& op_def,
                                          const std::vector<ValueId>& inputs,
+                                         size_t own_input_count,
                                          const std::vector<ValueId>& outputs) {
     const auto check = [](absl::string_view noun, size_t count, int low,
                           int high) {
@@ -361,7 +442,7 @@ class GraphBuilder {
           absl::StrCat(count, " ", noun, ", where the operator has ", range));
     };
     TENSORD_RETURN_IF_ERROR(
-        check("inputs", inputs.size(), op_def.min_inputs, op_def.max_inputs));
+        check("inputs", own_input_count, op_def.min_inputs, op_def.max_inputs));
     for (int i = 0; i < op_def.min_inputs; ++i) {
       if (inputs[i] == kNoValue) {
         return absl::InvalidArgumentError(
@@ -394,7 +475,8 @@ class GraphBuilder {
     absl::flat_hash_set<absl::string_view> returned;
     for (const ValueDef& output : definition_.outputs) {
       const std::string what = absl::StrCat("output ", Quoted(output.name));
-      if (!returned.insert(output.name).second) {
+      // A body may give one value twice: carried on, and collected.
+      if (!returned.insert(output.name).second && outer_ == nullptr) {
         return absl::InvalidArgumentError(
             absl::StrCat(what, " is listed twice"));
       }
@@ -415,6 +497,8 @@ class GraphBuilder {
 
   GraphDef definition_;
   const GraphLimits& limits_;
+  GraphBuilder* const outer_;
+  std::vector<Captured> captured_;
   Graph graph_;
   absl::flat_hash_map<std::string, ValueId> by_name_;
   std::vector<PendingNode> pending_;

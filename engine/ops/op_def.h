@@ -1,6 +1,7 @@
 #ifndef TENSORD_ENGINE_OPS_OP_DEF_H_
 #define TENSORD_ENGINE_OPS_OP_DEF_H_
 
+#include <array>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -49,6 +50,9 @@ struct OpDef {
   // It runs graphs, or handles sequences and optionals: no kernel, no shape
   // rule; engine/flow does it between two stages of an execution.
   bool is_flow = false;
+
+  // Attributes that hold graphs, in order; null where there are fewer.
+  std::array<const char*, 2> body_attributes = {};
 
   // The same inputs give the same outputs, so it may be folded when all inputs
   // are constant. False for RandomNormal and its like.
