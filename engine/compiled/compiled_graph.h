@@ -16,6 +16,8 @@
 
 namespace tensord {
 
+class FlowProgram;
+
 // Where an operand's bytes are when a graph runs.
 struct Operand {
   enum class Place : uint8_t { kAbsent, kInput, kOutput, kArena, kWeight };
@@ -135,6 +137,9 @@ struct CompiledGraph {
   int32_t node_count = 0;  // launches of all segments
   // What the following segments are compiled from; null without any.
   std::unique_ptr<SegmentSource> later_segments;
+  // Control flow, or shapes that follow from the data: the graph is planned
+  // while it runs. Null for all others; with it, there are no steps here.
+  std::shared_ptr<FlowProgram> flow;
   double estimated_ns = 0;  // of the first segment
   // Host bytes of this object, for the cache's budget; weights are shared and
   // counted by their store.

@@ -76,4 +76,18 @@ std::vector<ExplainedNode> ExplainNodes(const Graph& graph,
   return rows;
 }
 
+Explanation ExplainFlow(const Graph& graph, const DeviceInfo& device) {
+  Explanation explanation;
+  explanation.device = device.id;
+  for (const Node& node : graph.nodes) {
+    ExplainedNode& row = explanation.nodes.emplace_back();
+    row.name = node.name;
+    row.op = std::string(OpKindName(node.op));
+    row.device = device.id;
+  }
+  explanation.passes.push_back(
+      {"stages", "planned while it runs: shapes follow from the data"});
+  return explanation;
+}
+
 }  // namespace tensord

@@ -21,6 +21,9 @@ std::vector<ExplainedNode> ExplainNodes(const Graph& graph,
                                         absl::Span<const Launch> launches,
                                         const DeviceInfo& device);
 
+// The nodes of a graph that is planned while it runs: kernels are chosen then.
+Explanation ExplainFlow(const Graph& graph, const DeviceInfo& device);
+
 }  // namespace tensord
 
 #endif  // TENSORD_ENGINE_COMPILED_EXPLAIN_PLAN_H_

@@ -9,6 +9,7 @@
 #include "engine/compiled/place_values.h"
 #include "engine/compiled/schedule.h"
 #include "engine/compiled/step_builder.h"
+#include "engine/flow/flow_program.h"
 #include "engine/graph/escape.h"
 #include "engine/ops/op_table.h"
 #include "engine/passes/fold_constants.h"
@@ -37,7 +38,9 @@ class GraphCompiler {
         compiled_(std::make_shared<CompiledGraph>()) {}
 
   absl::StatusOr<std::shared_ptr<CompiledGraph>> Run() {
-    if (absl::Status s = InferAndRunPasses(); !s.ok()) return s;
+    if (absl::Status s = Infer(); !s.ok()) return s;
+    if (!inference_.open.empty()) return MakeFlow();
+    if (absl::Status s = RunPasses(); !s.ok()) return s;
     absl::StatusOr<Schedule> schedule = MakeSchedule(*graph_, inference_);
     if (!schedule.ok()) return schedule.status();
     schedule_ = *std::move(schedule);
@@ -64,17 +67,33 @@ class GraphCompiler {
                    environment_.evaluator);
     if (!inference.ok()) return inference.status();
     inference_ = *std::move(inference);
-    if (inference_.open.empty()) return absl::OkStatus();
-    const Inference::Open& open = inference_.open.front();
-    return WithNode(
-        absl::UnimplementedError(absl::StrCat(
-            "the shape of its output follows from the value of input ",
-            open.needed_input, ", which is not known before the run")),
-        graph_->nodes[open.node].name);
+    return absl::OkStatus();
   }
 
-  absl::Status InferAndRunPasses() {
-    if (absl::Status s = Infer(); !s.ok()) return s;
+  // Shapes or paths that follow from the data: planned stage by stage, when it
+  // runs.
+  absl::StatusOr<std::shared_ptr<CompiledGraph>> MakeFlow() {
+    for (size_t i = 0; i < graph_->inputs.size(); ++i) {
+      absl::StatusOr<Port> port = MakePort(graph_->inputs[i]);
+      if (!port.ok()) return port.status();
+      compiled_->peak_bytes += port->size_bytes;
+      compiled_->inputs.push_back(*std::move(port));
+    }
+    for (ValueId output : graph_->outputs) {
+      compiled_->outputs.push_back({.name = graph_->value(output).name,
+                                    .dtype = inference_.types[output].dtype});
+    }
+    compiled_->flow = std::make_shared<FlowProgram>(graph_, options_, device_,
+                                                    weights_, environment_);
+    compiled_->device = device_.info().id;
+    compiled_->graph = graph_;
+    compiled_->footprint_bytes =
+        sizeof(CompiledGraph) + graph_->nodes.size() * kStepFootprintBytes;
+    compiled_->explanation = ExplainFlow(*graph_, device_.info());
+    return std::move(compiled_);
+  }
+
+  absl::Status RunPasses() {
     const auto count_nodes = [this] { return graph_->nodes.size(); };
     if (environment_.evaluator != nullptr && IsEnabled("fold_constants")) {
       const size_t before = count_nodes();

@@ -2,6 +2,7 @@
 #define TENSORD_TESTS_SUPPORT_GRAPHS_H_
 
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,12 +68,22 @@ class TestGraph {
     return *this;
   }
 
+  // An input of a body, whose type is that of what it is called with.
+  TestGraph& Formal(std::string name) {
+    definition_.inputs.push_back({.name = std::move(name)});
+    return *this;
+  }
+
   TestGraph& Output(std::string name) {
     definition_.outputs.push_back({.name = std::move(name)});
     return *this;
   }
 
   GraphDef definition() const { return definition_; }
+  // For an attribute that holds a graph.
+  Attribute body() const {
+    return std::make_shared<const GraphDef>(definition_);
+  }
 
  private:
   GraphDef definition_;

@@ -8,12 +8,10 @@
 #include "absl/synchronization/notification.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/host_worker_pool.h"
-#include "engine/compiled/graph_compiler.h"
-#include "engine/graph/graph_builder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/execution_rig.h"
 #include "tests/support/fake_backend.h"
-#include "tests/support/graphs.h"
 #include "tests/support/matchers.h"
 
 namespace tensord {
@@ -24,73 +22,7 @@ using testing::HasSubstr;
 
 constexpr DType kF32 = DType::kFloat32;
 
-// One device with one lane, and graphs compiled for it.
-class Rig {
- public:
-  explicit Rig(Backend& backend, WorkerPool* workers = nullptr)
-      : device_(*backend.OpenDevice(0)), weights_(*device_) {
-    EXPECT_THAT(table_.AddBackend(backend), IsOk());
-    slot_ = *LaneSlot::Create(*device_, &profile_, workers);
-    environment_.table = &table_;
-    environment_.profile = &profile_;
-  }
-
-  std::shared_ptr<CompiledGraph> Plan(const TestGraph& graph,
-                                      const std::vector<Shape>& shapes) {
-    auto built = std::make_shared<Graph>(*BuildGraph(graph.definition(), {}));
-    return *PlanGraph(built, shapes, {}, *device_, weights_, slot_->lane(),
-                      environment_);
-  }
-
-  std::shared_ptr<CompiledGraph> Compile(const TestGraph& graph,
-                                         const std::vector<Shape>& shapes) {
-    std::shared_ptr<CompiledGraph> compiled = Plan(graph, shapes);
-    PreparationChannel channel(1);
-    channel.Detach();
-    EXPECT_THAT(PrepareNodes(*compiled, *device_, channel), IsOk());
-    return compiled;
-  }
-
-  HostValue Value(const TestTensor& tensor) {
-    HostValue value{tensor.dtype, tensor.shape,
-                    *buffers_.Allocate(tensor.bytes.size())};
-    if (!tensor.bytes.empty()) {
-      std::memcpy(value.bytes.data(), tensor.bytes.data(), tensor.bytes.size());
-    }
-    return value;
-  }
-
-  absl::Status Run(Execution& execution,
-                   const std::shared_ptr<const CompiledGraph>& graph,
-                   PreparationChannel* preparation = nullptr) {
-    execution.compiled = graph;
-    return RunExecution(*slot_, *graph, execution, buffers_, preparation,
-                        &lane_is_busy_);
-  }
-
-  static std::vector<float> Floats(const HostValue& value) {
-    std::vector<float> floats(value.bytes.size() / sizeof(float));
-    if (!floats.empty()) {
-      std::memcpy(floats.data(), value.bytes.data(), value.bytes.size());
-    }
-    return floats;
-  }
-
-  Device& device() { return *device_; }
-  LaneSlot& slot() { return *slot_; }
-  BufferPool& buffers() { return buffers_; }
-  bool lane_is_busy() const { return lane_is_busy_; }
-
- private:
-  BufferPool buffers_{1 << 20};
-  op_profile::OpProfile profile_;
-  std::unique_ptr<Device> device_;
-  WeightStore weights_;
-  std::unique_ptr<LaneSlot> slot_;
-  KernelBindingTable table_;
-  CompilerEnvironment environment_;
-  bool lane_is_busy_ = false;
-};
+using Rig = ExecutionRig;
 
 TestGraph ScaleAndShift() {
   return TestGraph()

@@ -1,0 +1,197 @@
+#include "engine/flow/stage.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/infer/infer.h"
+#include "engine/ops/op_table.h"
+
+namespace tensord {
+namespace {
+
+bool IsFlow(const Node& node) {
+  const OpDef* def = FindOpDef(node.op);
+  return def != nullptr && def->is_flow;
+}
+
+class StageFinder {
+ public:
+  StageFinder(const Graph& graph, const std::vector<bool>& is_pending,
+              absl::Span<const FlowValue> values, const GraphLimits& limits,
+              HostEvaluator* evaluator)
+      : graph_(graph),
+        is_pending_(is_pending),
+        values_(values),
+        limits_(limits),
+        evaluator_(evaluator) {}
+
+  absl::StatusOr<Stage> Find() {
+    MakeRest();
+    absl::StatusOr<Inference> inference = InferWithValues();
+    if (!inference.ok()) return inference.status();
+    Stage stage;
+    stage.consulted = std::move(consulted_);
+    auto result = std::make_shared<Graph>();
+    result->name = graph_.name;
+    for (size_t i = 0; i < rest_.nodes.size(); ++i) {
+      if (!IsClosed(rest_.nodes[i], *inference)) continue;
+      stage.nodes.push_back(rest_ids_[i]);
+      result->nodes.push_back(rest_.nodes[i]);
+    }
+    if (stage.nodes.empty()) return stage;
+    ConnectStage(stage.nodes, *result);
+    stage.graph = std::move(result);
+    return stage;
+  }
+
+ private:
+  // What is left of the graph, with the values that are there as its inputs.
+  void MakeRest() {
+    rest_.values = graph_.values;
+    for (size_t v = 0; v < rest_.values.size(); ++v) {
+      Value& value = rest_.values[v];
+      value.producer = kNoNode;
+      value.is_input = false;
+      if (value.constant.is_present()) continue;
+      value.type = TensorType();
+      if (!values_[v].is_tensor()) continue;
+      value.is_input = true;
+      value.type = {values_[v].tensor->dtype(),
+                    ToSymbolic(values_[v].tensor->shape())};
+      rest_.inputs.push_back(static_cast<ValueId>(v));
+    }
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      if (!is_pending_[n]) continue;
+      const auto id = static_cast<NodeId>(rest_.nodes.size());
+      rest_.nodes.push_back(graph_.nodes[n]);
+      rest_ids_.push_back(static_cast<NodeId>(n));
+      for (ValueId output : graph_.nodes[n].outputs) {
+        if (output != kNoValue) rest_.values[output].producer = id;
+      }
+    }
+  }
+
+  // Rules that ask for a value that is there get it, until none asks any more.
+  absl::StatusOr<Inference> InferWithValues() {
+    for (;;) {
+      std::vector<Shape> shapes;
+      for (ValueId input : rest_.inputs) {
+        shapes.push_back(values_[input].tensor->shape());
+      }
+      absl::StatusOr<Inference> inference =
+          InferGraph(rest_, shapes, KnownExtents{}, limits_, evaluator_);
+      if (!inference.ok() || !GiveValues(*inference)) return inference;
+    }
+  }
+
+  bool GiveValues(const Inference& inference) {
+    bool has_given = false;
+    for (const Inference::Open& open : inference.open) {
+      if (open.needed_input == Inference::Open::kNoInput) continue;
+      const ValueId value = rest_.nodes[open.node].inputs[open.needed_input];
+      if (!rest_.values[value].is_input) continue;
+      const FlowTensor& tensor = *values_[value].tensor;
+      absl::StatusOr<HostTensor> constant =
+          HostTensor::Copy(tensor.dtype(), tensor.shape(), tensor.bytes());
+      if (!constant.ok()) continue;
+      rest_.values[value].constant = *std::move(constant);
+      rest_.values[value].is_input = false;
+      rest_.inputs.erase(
+          std::find(rest_.inputs.begin(), rest_.inputs.end(), value));
+      consulted_.push_back(value);
+      has_given = true;
+    }
+    return has_given;
+  }
+
+  bool IsClosed(const Node& node, const Inference& inference) const {
+    if (IsFlow(node)) return false;
+    for (ValueId output : node.outputs) {
+      if (output != kNoValue && !inference.types[output].shape.has_value()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Inputs, outputs and values of the stage's graph.
+  void ConnectStage(const std::vector<NodeId>& nodes, Graph& stage) const {
+    std::vector<bool> is_in_stage(graph_.nodes.size(), false);
+    for (NodeId node : nodes) is_in_stage[node] = true;
+
+    stage.values = rest_.values;
+    std::vector<bool> is_used(stage.values.size(), false);
+    for (size_t n = 0; n < stage.nodes.size(); ++n) {
+      for (ValueId input : stage.nodes[n].inputs) {
+        if (input != kNoValue) is_used[input] = true;
+      }
+      for (ValueId output : stage.nodes[n].outputs) {
+        if (output != kNoValue) {
+          stage.values[output].producer = static_cast<NodeId>(n);
+        }
+      }
+    }
+    for (ValueId input : rest_.inputs) {
+      if (is_used[input]) {
+        stage.inputs.push_back(input);
+      } else {
+        stage.values[input].is_input = false;
+      }
+    }
+
+    std::vector<bool> is_wanted(stage.values.size(), false);
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      if (!is_pending_[n] || is_in_stage[n]) continue;
+      for (ValueId input : graph_.nodes[n].inputs) {
+        if (input != kNoValue) is_wanted[input] = true;
+      }
+    }
+    for (ValueId output : graph_.outputs) is_wanted[output] = true;
+    for (const Node& node : stage.nodes) {
+      for (ValueId output : node.outputs) {
+        if (output != kNoValue && is_wanted[output]) {
+          stage.outputs.push_back(output);
+        }
+      }
+    }
+  }
+
+  const Graph& graph_;
+  const std::vector<bool>& is_pending_;
+  const absl::Span<const FlowValue> values_;
+  const GraphLimits& limits_;
+  HostEvaluator* const evaluator_;
+  Graph rest_;
+  std::vector<NodeId> rest_ids_;  // of the flow graph, by node of rest_
+  std::vector<ValueId> consulted_;
+};
+
+}  // namespace
+
+std::vector<bool> PendingNodes(const Graph& graph,
+                               const std::vector<bool>& is_done) {
+  std::vector<bool> is_needed(graph.values.size(), false);
+  for (ValueId output : graph.outputs) is_needed[output] = true;
+  std::vector<bool> is_pending(graph.nodes.size(), false);
+  for (size_t n = graph.nodes.size(); n-- > 0;) {
+    if (is_done[n]) continue;
+    for (ValueId output : graph.nodes[n].outputs) {
+      if (output != kNoValue && is_needed[output]) is_pending[n] = true;
+    }
+    if (!is_pending[n]) continue;
+    for (ValueId input : graph.nodes[n].inputs) {
+      if (input != kNoValue) is_needed[input] = true;
+    }
+  }
+  return is_pending;
+}
+
+absl::StatusOr<Stage> FindStage(const Graph& graph,
+                                const std::vector<bool>& is_pending,
+                                absl::Span<const FlowValue> values,
+                                const GraphLimits& limits,
+                                HostEvaluator* evaluator) {
+  return StageFinder(graph, is_pending, values, limits, evaluator).Find();
+}
+
+}  // namespace tensord
