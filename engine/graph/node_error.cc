@@ -2,6 +2,7 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "engine/compiled/no_backend_for_op.h"
 #include "engine/graph/escape.h"
 #include "engine/graph/invalid_graph.h"
 
@@ -58,9 +59,18 @@ absl::Status AtGraph(const absl::Status& status) {
 absl::Status UnknownOperator(absl::string_view node_name,
                              absl::string_view domain,
                              absl::string_view op_type) {
-  return absl::UnimplementedError(
+  absl::Status status = absl::UnimplementedError(
       absl::StrCat("node ", Quoted(node_name), ": operator ", Quoted(op_type),
                    " of domain ", Quoted(domain), " has no definition here"));
+  // To a client it is the same as an operator without a kernel.
+  NoBackendForOp detail;
+  detail.op = Escape(op_type);
+  detail.node = Escape(node_name);
+  detail.ToStatus().ForEachPayload(
+      [&status](absl::string_view type_url, const absl::Cord& payload) {
+        status.SetPayload(type_url, payload);
+      });
+  return status;
 }
 
 }  // namespace tensord
