@@ -1,0 +1,235 @@
+// The daemon: the one file that knows which parts there are. It makes them, in
+// the order in which they need each other, and takes them out of use again.
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "backends/api/revisions.h"
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/cpu_count.h"
+#include "backends/cpu/host_memory.h"
+#include "backends/cpu/host_worker_pool.h"
+#include "backends/null/null_backend.h"
+#include "engine/engine.h"
+#include "engine/graph/status_macros.h"
+#include "engine/profile/op_profile.h"
+#include "engine/profile/phase_profile.h"
+#include "server/config/load_config.h"
+#include "server/config/option_values.h"
+#include "server/log/server_logger.h"
+#include "server/metrics/metrics_collector.h"
+#include "server/metrics/metrics_server.h"
+#include "server/process/port_file.h"
+#include "server/process/termination.h"
+#include "server/rpc/api_services.h"
+#include "server/rpc/rpc_server.h"
+
+namespace tensord {
+namespace {
+
+constexpr absl::string_view kVersion = TENSORD_VERSION;
+constexpr int kUsageError = 2;
+// How long after the drain deadline what was cancelled may take to say so.
+constexpr absl::Duration kLastAnswers = absl::Milliseconds(500);
+
+// Large blocks are used again instead of given back: a fresh page costs more
+// than the copy into it. 32 MiB is the most that the library takes here.
+void TuneAllocator() {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+}
+
+// The backends that the configuration names, and why another has no device.
+class Backends {
+ public:
+  Backends(const ServerConfig& config, const HostServices& services) {
+    uint64_t cpu_devices = 0;
+    bool needs_null = false;
+    for (const DeviceId device : config.devices) {
+      if (device.backend == BackendId::kCpu) ++cpu_devices;
+      if (device.backend == BackendId::kNull) needs_null = true;
+    }
+    if (cpu_devices > 0) {
+      // Devices of the CPU share one memory, and so its limit.
+      Add(MakeCpuBackend(services, {.memory_limit_bytes =
+                                        HostMemoryLimitBytes() / cpu_devices}));
+    }
+    if (needs_null) Add(MakeNullBackend(services));
+    for (const BackendId id : {BackendId::kCuda, BackendId::kVulkan}) {
+      unavailable_.emplace_back(id, "not in this version");
+    }
+  }
+
+  const std::vector<Backend*>& all() const { return all_; }
+  const std::vector<std::pair<BackendId, std::string>>& unavailable() const {
+    return unavailable_;
+  }
+
+ private:
+  void Add(std::unique_ptr<Backend> backend) {
+    all_.push_back(backend.get());
+    owned_.push_back(std::move(backend));
+  }
+
+  std::vector<std::unique_ptr<Backend>> owned_;
+  std::vector<Backend*> all_;
+  std::vector<std::pair<BackendId, std::string>> unavailable_;
+};
+
+void LogStart(const ServerConfig& config, const Engine& engine,
+              const RpcServer& server, const std::string& metrics_address,
+              ServerLogger& log) {
+  for (const DeviceStatus& status : engine.Devices()) {
+    const std::vector<Logger::Field> fields = {
+        {"device", status.info.id.ToString()},
+        {"description", status.info.description},
+        {"memory_limit",
+         FormatBytes(static_cast<int64_t>(status.info.memory_limit_bytes))},
+        {"lanes", absl::StrCat(status.lane_count)}};
+    log.Log(LogSeverity::kInfo, "device", fields);
+  }
+  const std::vector<Logger::Field> budget = {
+      {"max_message_bytes", FormatBytes(config.max_message_bytes)},
+      {"max_concurrent_streams", absl::StrCat(config.max_concurrent_streams)},
+      {"one_connection",
+       FormatBytes(config.max_message_bytes * config.max_concurrent_streams)},
+      {"max_ingress_bytes", FormatBytes(config.max_ingress_bytes)}};
+  log.Log(LogSeverity::kInfo, "ingress budget", budget);
+  const std::vector<Logger::Field> addresses = {
+      {"grpc", absl::StrJoin(server.addresses(), ",")},
+      {"metrics", metrics_address.empty()
+                      ? "off"
+                      : absl::StrCat("http://", metrics_address, "/metrics")}};
+  log.Log(LogSeverity::kInfo, "serving", addresses);
+}
+
+// Not ready, then GOAWAY, then the end of what runs.
+void Drain(const ServerConfig& config, RpcServer& server, Engine& engine,
+           const char* signal, ServerLogger& log) {
+  const std::vector<Logger::Field> fields = {
+      {"signal", signal},
+      {"grace", absl::FormatDuration(config.drain_grace)},
+      {"timeout", absl::FormatDuration(config.drain_timeout)}};
+  log.Log(LogSeverity::kInfo, "draining", fields);
+  server.StopServing();
+  absl::SleepFor(config.drain_grace);
+  const absl::Time deadline = absl::Now() + config.drain_timeout;
+  engine.StopAccepting();
+  const bool is_done = server.Shutdown(deadline);
+  if (!is_done) absl::SleepFor(kLastAnswers);
+  const std::vector<Logger::Field> end = {
+      {"cut_off", is_done ? "nothing" : "calls that were still running"}};
+  log.Log(is_done ? LogSeverity::kInfo : LogSeverity::kWarning, "stopped", end);
+}
+
+absl::Status Serve(const ServerConfig& config, ServerLogger& log) {
+  BlockTerminationSignals();
+  TuneAllocator();
+
+  HostWorkerPool workers(config.threads > 0 ? static_cast<int>(config.threads)
+                                            : CpuCount());
+  const HostServices services = {&workers, &log};
+  const Backends backends(config, services);
+  op_profile::OpProfile profile;
+  TENSORD_RETURN_IF_ERROR(profile.Configure(config.op_profile));
+  op_profile::PhaseProfile phases;
+  metrics::RequestMetrics requests(ApiMethods());
+  metrics::ExecutionMetrics executions;
+  EngineObserver observer;
+  ActiveCalls active_calls;
+  TENSORD_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Engine> engine,
+      Engine::Create(config.engine, backends.all(), config.devices, profile,
+                     &phases, services));
+  engine->SetCompileObserver([&observer](const CompileEvent& event) {
+    observer.RecordCompilation(event);
+  });
+
+  std::unique_ptr<metrics::MetricsServer> page;
+  if (!config.metrics_listen.empty()) {
+    auto collector =
+        std::make_shared<metrics::MetricsCollector>(metrics::MetricSources{
+            .op_profile = &profile,
+            .phases = &phases,
+            .requests = &requests,
+            .executions = &executions,
+            .engine_stats = [&] { return observer.Stats(*engine); },
+            .build_info = {.version = std::string(kVersion),
+                           .revision = std::string(BuildId()),
+                           .compiler = __VERSION__,
+                           .build_type = TENSORD_BUILD_TYPE}});
+    TENSORD_ASSIGN_OR_RETURN(
+        page, metrics::MetricsServer::Start({.address = config.metrics_listen,
+                                             .allow_remote = config.insecure},
+                                            std::move(collector)));
+  }
+
+  const ServiceEnvironment environment = {
+      .config = config,
+      .engine = *engine,
+      .profile = profile,
+      .phases = phases,
+      .requests = requests,
+      .executions = executions,
+      .observer = observer,
+      .active_calls = active_calls,
+      .log = log,
+      .build = absl::StrCat(kVersion, " (", BuildId(), ")"),
+      .unavailable_backends = backends.unavailable()};
+  TENSORD_ASSIGN_OR_RETURN(const std::unique_ptr<RpcServer> server,
+                           RpcServer::Start(environment));
+  const std::string metrics_address = page == nullptr ? "" : page->address();
+  LogStart(config, *engine, *server, metrics_address, log);
+  if (!config.port_file.empty()) {
+    TENSORD_RETURN_IF_ERROR(
+        WritePortFile(config.port_file, server->addresses(), metrics_address));
+  }
+
+  const char* signal = AwaitTermination();
+  Drain(config, *server, *engine, signal, log);
+  log.Flush();
+  std::fflush(nullptr);
+  // Not a return: after large answers gRPC may take ten seconds to join its own
+  // threads, and nothing that a destructor does matters to the system.
+  _exit(0);
+}
+
+int Main(int argc, char** argv) {
+  absl::StatusOr<Startup> startup =
+      LoadConfig(argc, argv, ReadEnvironment,
+                 absl::StrCat(kVersion, " (", BuildId(), ")"));
+  if (!startup.ok()) {
+    std::fprintf(stderr, "tensord: %s\n",
+                 std::string(startup.status().message()).c_str());
+    return kUsageError;
+  }
+  if (startup->text_to_print.has_value()) {
+    std::fputs(startup->text_to_print->c_str(), stdout);
+    return 0;
+  }
+  const ServerConfig& config = startup->config;
+  ServerLogger log({.is_json = config.log_format == LogFormat::kJson,
+                    .level = config.log_level});
+  const absl::Status status = Serve(config, log);
+  const std::vector<Logger::Field> fields = {
+      {"why", std::string(status.message())}};
+  log.Log(LogSeverity::kError, "cannot start", fields);
+  log.Flush();
+  _exit(1);
+}
+
+}  // namespace
+}  // namespace tensord
+
+int main(int argc, char** argv) { return tensord::Main(argc, argv); }

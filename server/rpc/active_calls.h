@@ -1,0 +1,50 @@
+#ifndef TENSORD_SERVER_RPC_ACTIVE_CALLS_H_
+#define TENSORD_SERVER_RPC_ACTIVE_CALLS_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+namespace tensord {
+
+// How many calls of the API are under way, until their last byte is written.
+// (gRPC's own wait at shutdown also waits for streams that never end by
+// themselves, such as health watches.)
+//
+// Threading: thread-safe. Ownership: outlives its tokens.
+class ActiveCalls {
+ public:
+  class Token {
+   public:
+    explicit Token(ActiveCalls& calls) : calls_(calls) {
+      calls_.count_.fetch_add(1, std::memory_order_relaxed);
+    }
+    ~Token() { calls_.count_.fetch_sub(1, std::memory_order_release); }
+    Token(const Token&) = delete;
+    Token& operator=(const Token&) = delete;
+
+   private:
+    ActiveCalls& calls_;
+  };
+
+  int64_t count() const { return count_.load(std::memory_order_acquire); }
+
+  // False when there still are some at `deadline`. Looks again and again: it is
+  // for the end of the process, and costs the calls nothing.
+  bool AwaitNone(absl::Time deadline) const {
+    while (count() > 0) {
+      if (absl::Now() >= deadline) return false;
+      absl::SleepFor(absl::Milliseconds(2));
+    }
+    return true;
+  }
+
+ private:
+  alignas(64) std::atomic<int64_t> count_{0};
+};
+
+}  // namespace tensord
+
+#endif  // TENSORD_SERVER_RPC_ACTIVE_CALLS_H_

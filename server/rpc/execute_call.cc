@@ -1,0 +1,440 @@
+#include "server/rpc/execute_call.h"
+
+#include <grpc/slice.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/slice.h>
+#include <grpcpp/support/time.h>
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "engine/graph/escape.h"
+#include "engine/graph/status_macros.h"
+#include "engine/profile/clock.h"
+#include "server/errors/error_details.h"
+#include "server/rpc/execute_options.h"
+#include "server/rpc/execute_outcome.h"
+#include "server/rpc/execution_id.h"
+#include "server/rpc/graph_id.h"
+#include "server/rpc/message_io.h"
+#include "server/rpc/principal.h"
+#include "server/wire/execute_decoder.h"
+#include "server/wire/execute_encoder.h"
+
+namespace tensord {
+namespace {
+
+using op_profile::Phase;
+
+class ExecuteCallPool;
+
+// A call, used again for the next one: its strings and vectors keep their
+// capacity, so that a steady state allocates little beside what gRPC does.
+//
+// Threading: Begin() runs on gRPC's thread, then the engine has it, then
+//   OnExecutionDone() runs on the lane's thread or inside Begin().
+class ExecuteCall {
+ public:
+  ExecuteCall(const MethodRecord& method, GraphFactsTable& facts,
+              ExecuteCallPool& pool)
+      : environment_(method.environment),
+        method_(method),
+        facts_(facts),
+        pool_(pool),
+        decoder_(LimitsOf(environment_), environment_.engine.buffers()) {
+    execution_.on_done = [](Execution& execution) {
+      static_cast<ExecuteCall*>(execution.user)->OnExecutionDone();
+    };
+    execution_.user = this;
+  }
+
+  grpc::ServerUnaryReactor* Begin(grpc::CallbackServerContext& context,
+                                  const grpc::ByteBuffer& request,
+                                  grpc::ByteBuffer& response) {
+    context_ = &context;
+    response_ = &response;
+    token_.emplace(environment_.active_calls);
+    record_.emplace(method_);
+    // The caller gets what is there now: the call may end, and be used again,
+    // before it returns.
+    grpc::ServerUnaryReactor* reactor = &reactor_.emplace(*this);
+    absl::Status status = Decode(request);
+    segments_.Clear();
+    // gRPC would keep the received bytes until the call is over, beside the
+    // copy that runs. The object is not const, only its reference is.
+    const_cast<grpc::ByteBuffer&>(request).Clear();
+    if (!status.ok()) {
+      End(status);
+      return reactor;
+    }
+    is_started_.store(true, std::memory_order_release);
+    environment_.engine.Start(execution_);
+    return reactor;
+  }
+
+ private:
+  // gRPC's side of the call; a new one each time.
+  class Reactor final : public grpc::ServerUnaryReactor {
+   public:
+    explicit Reactor(ExecuteCall& call) : call_(call) {}
+    void OnCancel() override { call_.Cancel(); }
+    void OnDone() override { call_.Recycle(); }
+
+   private:
+    // Both are short and block nothing, so gRPC may call them where it is
+    // instead of waking another thread: as its own default reactor does it.
+    bool InternalInlineable() override { return true; }
+
+    ExecuteCall& call_;
+  };
+
+  static ExecuteLimits LimitsOf(const ServiceEnvironment& environment) {
+    const GraphLimits& limits = environment.config.engine.limits;
+    return {limits.max_rank, limits.max_elements, limits.max_name_bytes};
+  }
+
+  absl::Status Decode(const grpc::ByteBuffer& request) {
+    const auto clock = op_profile::TickClock::Get();
+    const uint64_t start = clock.Now();
+    const size_t size = request.Length();
+    record_->AddRequestBytes(size);
+    if (size > static_cast<size_t>(environment_.config.max_message_bytes)) {
+      return MessageTooLarge("received message", size,
+                             environment_.config.max_message_bytes);
+    }
+    segments_.Assign(request);
+    const WireReader reader(segments_.segments());
+    TENSORD_RETURN_IF_ERROR(DecodeExecuteHead(reader, head_));
+    TENSORD_RETURN_IF_ERROR(FindGraph());
+    if (head_.options.has_value()) {
+      TENSORD_RETURN_IF_ERROR(
+          ApplyExecuteOptions(*head_.options, environment_.engine,
+                              environment_.config.max_trace_rows, execution_));
+    }
+    TENSORD_RETURN_IF_ERROR(CheckCounts());
+    TENSORD_RETURN_IF_ERROR(decoder_.Decode(
+        reader, [this](DecodedOutput& output) { return TakeOutput(output); },
+        [this](DecodedInput& input) { return TakeInput(input); }));
+    TENSORD_RETURN_IF_ERROR(CheckAllInputs());
+    execution_.deadline = DeadlineOf(*context_);
+    execution_.phase_ns[static_cast<size_t>(Phase::kDecode)] =
+        static_cast<int64_t>(clock.ToNs(clock.Elapsed(start, clock.Now())));
+    return absl::OkStatus();
+  }
+
+  static absl::Time DeadlineOf(const grpc::CallbackServerContext& context) {
+    const gpr_timespec deadline = context.raw_deadline();
+    if (gpr_time_cmp(deadline, gpr_inf_future(deadline.clock_type)) == 0) {
+      return absl::InfiniteFuture();
+    }
+    const gpr_timespec wall =
+        gpr_convert_clock_type(deadline, GPR_CLOCK_REALTIME);
+    return absl::FromUnixSeconds(wall.tv_sec) + absl::Nanoseconds(wall.tv_nsec);
+  }
+
+  absl::Status FindGraph() {
+    auto graph =
+        environment_.engine.FindGraph(head_.graph_id, PrincipalOf(*context_));
+    if (!graph.ok()) {
+      if (!IsGraphId(head_.graph_id)) {
+        return BadField("graph_id", absl::StrCat(Quoted(head_.graph_id),
+                                                 " is no graph id"));
+      }
+      return absl::IsNotFound(graph.status())
+                 ? ResourceNotFound("graph", head_.graph_id)
+                 : graph.status();
+    }
+    execution_.graph = *std::move(graph);
+    if (auto facts = facts_.Find(head_.graph_id); facts != nullptr) {
+      facts->execution_count.fetch_add(1, std::memory_order_relaxed);
+      facts->NoteUse(absl::GetCurrentTimeNanos());
+    }
+    return absl::OkStatus();
+  }
+
+  const Graph& graph() const { return *execution_.graph->graph(); }
+  const std::string& InputName(size_t index) const {
+    return graph().value(graph().inputs[index]).name;
+  }
+  const std::string& OutputName(size_t index) const {
+    return graph().value(graph().outputs[index]).name;
+  }
+
+  // Before any input is read, so that a message full of them allocates nothing.
+  absl::Status CheckCounts() {
+    if (head_.input_count > graph().inputs.size()) {
+      return BadField("inputs",
+                      absl::StrCat("the graph has ", graph().inputs.size(),
+                                   ", and ", head_.input_count, " are given"));
+    }
+    if (head_.output_count > graph().outputs.size()) {
+      return BadField(
+          "outputs",
+          absl::StrCat("the graph has ", graph().outputs.size(), ", and ",
+                       head_.output_count, " are asked for"));
+    }
+    execution_.inputs.resize(graph().inputs.size());
+    is_given_.assign(graph().inputs.size(), false);
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeOutput(const DecodedOutput& output) {
+    if (output.keep_on_device)
+      return FeatureOff("RequestedOutput.keep_on_device");
+    if (output.has_other_fields) {
+      return BadField("outputs", absl::StrCat("output ", Quoted(output.name),
+                                              ": time_to_live and reuse_input "
+                                              "need keep_on_device"));
+    }
+    for (size_t i = 0; i < graph().outputs.size(); ++i) {
+      if (OutputName(i) != output.name) continue;
+      for (const size_t taken : wanted_) {
+        if (taken == i) {
+          return BadField("outputs",
+                          absl::StrCat("output ", Quoted(output.name),
+                                       " is asked for twice"));
+        }
+      }
+      wanted_.push_back(i);
+      return absl::OkStatus();
+    }
+    return BadField("outputs", absl::StrCat("the graph has no output ",
+                                            Quoted(output.name)));
+  }
+
+  absl::Status TakeInput(DecodedInput& input) {
+    switch (input.source) {
+      case InputSource::kTensor:
+        break;
+      case InputSource::kNone:
+        return BadField("inputs", absl::StrCat("input ", Quoted(input.name),
+                                               " has no tensor"));
+      case InputSource::kTensorId:
+        return FeatureOff("ExecuteInput.tensor_id");
+      case InputSource::kAbsent:
+        return FeatureOff("ExecuteInput.is_absent");
+      case InputSource::kSequence:
+        return FeatureOff("ExecuteInput.sequence");
+    }
+    if (input.donate) {
+      return BadField("inputs", absl::StrCat("input ", Quoted(input.name),
+                                             ": donate needs tensor_id"));
+    }
+    const size_t index = FindInput(input.name);
+    if (index == graph().inputs.size()) {
+      return BadField("inputs", absl::StrCat("the graph has no input ",
+                                             Quoted(input.name)));
+    }
+    if (is_given_[index]) {
+      return BadField("inputs", absl::StrCat("input ", Quoted(input.name),
+                                             " is given twice"));
+    }
+    is_given_[index] = true;
+    execution_.inputs[index] = std::move(input.value);
+    return absl::OkStatus();
+  }
+
+  // Most clients give inputs in the graph's order, so the next one is tried
+  // first. inputs.size() when there is none of that name.
+  size_t FindInput(absl::string_view name) {
+    const size_t count = graph().inputs.size();
+    for (size_t tried = 0; tried < count; ++tried) {
+      const size_t index = (next_input_ + tried) % count;
+      if (InputName(index) == name) {
+        next_input_ = index + 1;
+        return index;
+      }
+    }
+    return count;
+  }
+
+  absl::Status CheckAllInputs() const {
+    for (size_t i = 0; i < is_given_.size(); ++i) {
+      if (!is_given_[i]) {
+        return BadField("inputs", absl::StrCat("input ", Quoted(InputName(i)),
+                                               " is missing"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  void Cancel() {
+    if (is_started_.load(std::memory_order_acquire)) {
+      environment_.engine.Cancel(execution_);
+    }
+  }
+
+  void OnExecutionDone() {
+    const auto clock = op_profile::TickClock::Get();
+    const uint64_t start = clock.Now();
+    absl::Status status = ExecutionStatus(execution_);
+    RecordOutcome(status, environment_.executions);
+    if (status.ok()) status = Encode();
+    if (status.ok()) {
+      execution_.phase_ns[static_cast<size_t>(Phase::kEncode)] =
+          static_cast<int64_t>(clock.ToNs(clock.Elapsed(start, clock.Now())));
+    }
+    RecordPhases(execution_, environment_);
+    End(status);
+  }
+
+  absl::Status Encode() {
+    if (wanted_.empty()) {
+      for (size_t i = 0; i < execution_.outputs.size(); ++i) {
+        wanted_.push_back(i);
+      }
+    }
+    NewExecutionId(environment_.config.advertised_name, execution_id_);
+    const std::string device = execution_.ran_on.ToString();
+    std::string trace;
+    if (execution_.trace != nullptr) {
+      trace = TraceMessage(execution_, environment_.profile);
+    }
+    encoder_.Begin({execution_id_, device, execution_.phase_ns, trace});
+    for (const size_t index : wanted_) {
+      encoder_.AddOutput(OutputName(index),
+                         std::move(execution_.outputs[index]));
+    }
+    if (encoder_.size_bytes() >
+        static_cast<uint64_t>(environment_.config.max_message_bytes)) {
+      return MessageTooLarge("sent message", encoder_.size_bytes(),
+                             environment_.config.max_message_bytes);
+    }
+    FillResponse();
+    return absl::OkStatus();
+  }
+
+  void FillResponse() {
+    const std::string& text = encoder_.text();
+    const grpc_slice headers =
+        grpc_slice_from_copied_buffer(text.data(), text.size());
+    slices_.clear();
+    size_t begin = 0;
+    for (ExecuteEncoder::Part& part : encoder_.parts()) {
+      const size_t end = begin + part.header_bytes;
+      slices_.emplace_back(grpc_slice_sub(headers, begin, end),
+                           grpc::Slice::STEAL_REF);
+      begin = end;
+      if (part.data.size() == 0) continue;
+      // The transport lets go of it when the last byte is written.
+      auto* owner = new PooledBuffer(std::move(part.data));
+      slices_.emplace_back(
+          owner->data(), owner->size(),
+          [](void* buffer) { delete static_cast<PooledBuffer*>(buffer); },
+          owner);
+    }
+    grpc_slice_unref(headers);
+    grpc::ByteBuffer(slices_.data(), slices_.size()).Swap(response_);
+    slices_.clear();
+  }
+
+  // Nothing touches the call afterwards.
+  void End(const absl::Status& status) {
+    reactor_->Finish(record_->End(status, *context_));
+  }
+
+  void Recycle();
+
+  const ServiceEnvironment& environment_;
+  const MethodRecord& method_;
+  GraphFactsTable& facts_;
+  ExecuteCallPool& pool_;
+
+  // Of this call.
+  grpc::CallbackServerContext* context_ = nullptr;
+  grpc::ByteBuffer* response_ = nullptr;
+  std::optional<ActiveCalls::Token> token_;
+  std::optional<RequestRecord> record_;
+  std::optional<Reactor> reactor_;
+  std::atomic<bool> is_started_{false};
+  Execution execution_;
+  absl::InlinedVector<size_t, 4> wanted_;  // outputs, in the order asked for
+  absl::InlinedVector<bool, 8> is_given_;
+  size_t next_input_ = 0;
+
+  // Kept for the next one.
+  BufferSegments segments_;
+  ExecuteHead head_;
+  ExecuteBodyDecoder decoder_;
+  ExecuteEncoder encoder_;
+  std::string execution_id_;
+  std::vector<grpc::Slice> slices_;
+};
+
+// Calls that wait for their next use.
+// Threading: thread-safe. Ownership: owns the waiting ones; outlives all calls.
+class ExecuteCallPool {
+ public:
+  ExecuteCallPool(const MethodRecord& method, GraphFactsTable& facts)
+      : method_(method), facts_(facts) {
+    idle_.reserve(kMaxIdle);
+  }
+
+  ExecuteCall* Take() ABSL_LOCKS_EXCLUDED(mu_) {
+    {
+      absl::MutexLock lock(&mu_);
+      if (!idle_.empty()) {
+        ExecuteCall* call = idle_.back().release();
+        idle_.pop_back();
+        return call;
+      }
+    }
+    return new ExecuteCall(method_, facts_, *this);
+  }
+
+  void Return(std::unique_ptr<ExecuteCall> call) ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    if (idle_.size() < kMaxIdle) idle_.push_back(std::move(call));
+  }
+
+ private:
+  // More calls than that at once are rare, and then allocate.
+  static constexpr size_t kMaxIdle = 512;
+
+  const MethodRecord& method_;
+  GraphFactsTable& facts_;
+  absl::Mutex mu_;
+  std::vector<std::unique_ptr<ExecuteCall>> idle_ ABSL_GUARDED_BY(mu_);
+};
+
+void ExecuteCall::Recycle() {
+  reactor_.reset();
+  token_.reset();
+  is_started_.store(false, std::memory_order_relaxed);
+  execution_.graph.reset();
+  execution_.compiled.reset();
+  execution_.preparation.reset();
+  execution_.inputs.clear();
+  execution_.outputs.clear();
+  execution_.device.reset();
+  execution_.trace_capacity = 0;
+  execution_.trace.reset();
+  execution_.is_cancelled.store(false, std::memory_order_relaxed);
+  execution_.status = absl::OkStatus();
+  execution_.phase_ns.fill(0);
+  wanted_.clear();
+  next_input_ = 0;
+  encoder_.parts().clear();
+  pool_.Return(std::unique_ptr<ExecuteCall>(this));
+}
+
+}  // namespace
+
+RawService::UnaryHandler MakeExecuteHandler(const MethodRecord& method,
+                                            GraphFactsTable& facts) {
+  auto pool = std::make_shared<ExecuteCallPool>(method, facts);
+  return [pool](grpc::CallbackServerContext* context,
+                const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+    return pool->Take()->Begin(*context, *request, *response);
+  };
+}
+
+}  // namespace tensord

@@ -1,0 +1,148 @@
+#include "server/rpc/execute_outcome.h"
+
+#include <optional>
+
+#include "engine/cache/loaded_graph.h"
+#include "engine/graph/escape.h"
+#include "engine/limit_exceeded.h"
+#include "server/errors/error_details.h"
+#include "tensord/v1/errors.pb.h"
+#include "tensord/v1/execution_service.pb.h"
+
+namespace tensord {
+namespace {
+
+using metrics::ExecutionOutcome;
+using metrics::RejectionReason;
+
+// Whether the value can be the input: what inference says of it alone.
+bool Fits(const HostValue& value, const TensorType& type) {
+  if (type.dtype != DType::kUndefined && value.dtype != type.dtype) {
+    return false;
+  }
+  if (!type.shape.has_value()) return true;
+  if (static_cast<int>(type.shape->size()) != value.shape.rank()) return false;
+  for (int i = 0; i < value.shape.rank(); ++i) {
+    const Dim dim = (*type.shape)[i];
+    if (dim.is_known() && dim.extent() != value.shape[i]) return false;
+  }
+  return true;
+}
+
+v1::InvalidTensor Describe(const HostValue& value, const std::string& name,
+                           const TensorType& type, const SymbolTable& symbols,
+                           absl::string_view text) {
+  v1::InvalidTensor detail;
+  detail.set_name(Escape(name));
+  detail.set_description(std::string(text.substr(0, 512)));
+  detail.set_dtype(static_cast<v1::DType>(value.dtype));
+  for (int64_t extent : value.shape.extents()) detail.add_dims(extent);
+  v1::ValueInfo& expected = *detail.mutable_expected();
+  expected.set_name(Escape(name));
+  expected.set_dtype(static_cast<v1::DType>(type.dtype));
+  expected.set_rank_unknown(!type.shape.has_value());
+  if (!type.shape.has_value()) return detail;
+  for (const Dim dim : *type.shape) {
+    v1::Dim& message = *expected.add_dims();
+    if (dim.is_known()) {
+      message.set_size(dim.extent());
+    } else {
+      message.set_symbol(symbols.ToString(dim));
+    }
+  }
+  return detail;
+}
+
+std::optional<RejectionReason> RejectionOf(const absl::Status& status) {
+  if (status.code() == absl::StatusCode::kUnavailable) {
+    return RejectionReason::kNoDevice;
+  }
+  const std::optional<LimitDetails> limit = LimitDetails::FromStatus(status);
+  if (!limit.has_value()) return std::nullopt;
+  if (limit->limit == "max_queue_length") return RejectionReason::kQueueFull;
+  if (limit->limit == "max_queued_bytes") return RejectionReason::kQueueBytes;
+  if (limit->limit == "max_peak_bytes") return RejectionReason::kMemory;
+  return RejectionReason::kLimit;
+}
+
+}  // namespace
+
+absl::Status ExecutionStatus(const Execution& execution) {
+  const absl::Status& status = execution.status;
+  if (status.code() != absl::StatusCode::kInvalidArgument ||
+      execution.graph == nullptr) {
+    return status;
+  }
+  const Graph& graph = *execution.graph->graph();
+  const Inference& inference = execution.graph->inference();
+  for (size_t i = 0; i < execution.inputs.size(); ++i) {
+    const ValueId id = graph.inputs[i];
+    if (Fits(execution.inputs[i], inference.types[id])) continue;
+    return WithDetail(
+        status,
+        Describe(execution.inputs[i], graph.value(id).name, inference.types[id],
+                 inference.symbols, status.message()));
+  }
+  return status;
+}
+
+void RecordOutcome(const absl::Status& status,
+                   metrics::ExecutionMetrics& executions) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      executions.RecordOutcome(ExecutionOutcome::kSucceeded);
+      return;
+    case absl::StatusCode::kCancelled:
+      executions.RecordOutcome(ExecutionOutcome::kCancelled);
+      return;
+    case absl::StatusCode::kDeadlineExceeded:
+      executions.RecordOutcome(ExecutionOutcome::kExpired);
+      return;
+    default:
+      executions.RecordOutcome(ExecutionOutcome::kFailed);
+  }
+  if (const auto reason = RejectionOf(status); reason.has_value()) {
+    executions.RecordRejection(*reason);
+  }
+}
+
+void RecordPhases(const Execution& execution,
+                  const ServiceEnvironment& environment) {
+  std::optional<BackendId> backend;
+  if (execution.status.ok()) {
+    backend = execution.ran_on.backend;
+    environment.observer.RecordQueueWait(
+        execution.ran_on,
+        static_cast<uint64_t>(execution.phase_ns[static_cast<size_t>(
+            op_profile::Phase::kQueue)]));
+  }
+  // The engine records the phases between these two.
+  for (const Phase phase : {Phase::kDecode, Phase::kEncode}) {
+    const int64_t ns = execution.phase_ns[static_cast<size_t>(phase)];
+    if (ns > 0) {
+      environment.phases.Add(phase, backend, static_cast<uint64_t>(ns));
+    }
+  }
+}
+
+std::string TraceMessage(const Execution& execution,
+                         const op_profile::OpProfile& profile) {
+  const op_profile::TraceBuffer& trace = *execution.trace;
+  v1::ExecutionTrace message;
+  for (const op_profile::TraceRow& row : trace.rows()) {
+    const op_profile::SlotIdentity identity = profile.Describe(row.slot);
+    v1::TraceRow& out = *message.add_rows();
+    out.set_node_index(row.node_index);
+    out.set_op(std::string(identity.op.name()));
+    out.set_kernel(identity.kernel);
+    out.set_device(execution.ran_on.ToString());
+    out.set_start_ns(static_cast<int64_t>(row.start_ns));
+    out.set_host_ns(static_cast<int64_t>(row.host_ns));
+  }
+  message.set_is_truncated(trace.dropped_count() > 0);
+  message.set_launch_count(
+      static_cast<int64_t>(trace.rows().size() + trace.dropped_count()));
+  return message.SerializeAsString();
+}
+
+}  // namespace tensord

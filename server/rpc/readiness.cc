@@ -1,0 +1,74 @@
+#include "server/rpc/readiness.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tensord {
+namespace {
+
+constexpr absl::Duration kPeriod = absl::Milliseconds(200);
+
+bool HasUsableDevice(const Engine& engine) {
+  const std::vector<DeviceStatus> devices = engine.Devices();
+  return std::any_of(devices.begin(), devices.end(),
+                     [](const DeviceStatus& device) {
+                       return device.health.ok() && !device.is_draining;
+                     });
+}
+
+}  // namespace
+
+Readiness::Readiness(const Engine& engine, ServerLogger& log,
+                     grpc::HealthCheckServiceInterface& health,
+                     std::vector<std::string> service_names)
+    : engine_(engine),
+      log_(log),
+      health_(health),
+      service_names_(std::move(service_names)) {
+  {
+    absl::MutexLock lock(&mu_);
+    // A name is unknown until it is set, whatever it is set to.
+    for (const std::string& name : service_names_) {
+      health_.SetServingStatus(name, false);
+    }
+    Update();
+  }
+  thread_ = std::thread([this] { Run(); });
+}
+
+Readiness::~Readiness() {
+  {
+    absl::MutexLock lock(&mu_);
+    is_over_ = true;
+  }
+  thread_.join();
+}
+
+void Readiness::StopServing() {
+  absl::MutexLock lock(&mu_);
+  is_draining_ = true;
+  Update();
+}
+
+void Readiness::Run() {
+  absl::MutexLock lock(&mu_);
+  while (!mu_.AwaitWithTimeout(absl::Condition(&is_over_), kPeriod)) Update();
+}
+
+void Readiness::Update() {
+  const bool is_serving = !is_draining_ && HasUsableDevice(engine_);
+  if (is_serving == is_serving_) return;
+  is_serving_ = is_serving;
+  for (const std::string& name : service_names_) {
+    health_.SetServingStatus(name, is_serving);
+  }
+  const std::vector<Logger::Field> fields = {
+      {"why", is_draining_ ? "draining"
+                           : (is_serving ? "a device is in use"
+                                         : "no device is healthy and in use")}};
+  log_.Log(
+      is_serving || is_draining_ ? LogSeverity::kInfo : LogSeverity::kError,
+      is_serving ? "ready" : "not ready", fields);
+}
+
+}  // namespace tensord

@@ -1,0 +1,126 @@
+#include "server/rpc/request_record.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/random/random.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "engine/profile/clock.h"
+#include "server/errors/status_mapping.h"
+#include "server/log/rate_limit.h"
+#include "server/log/trace_context.h"
+#include "server/rpc/principal.h"
+
+namespace tensord {
+namespace {
+
+// Lines about failed requests a second: enough to see what goes wrong, and no
+// client fills a disk by being wrong.
+constexpr int kMaxFailureLinesPerSecond = 20;
+
+LogRateLimit& FailureLines() {
+  static LogRateLimit& limit = *new LogRateLimit(kMaxFailureLinesPerSecond);
+  return limit;
+}
+
+LogSeverity SeverityOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnknown:
+    case absl::StatusCode::kDataLoss:
+      return LogSeverity::kError;
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kResourceExhausted:
+      return LogSeverity::kWarning;
+    default:
+      return LogSeverity::kInfo;
+  }
+}
+
+// What an INTERNAL error and its line in the log have in common.
+std::string NewRequestId() {
+  absl::BitGen bits;
+  return absl::StrFormat("%016x", absl::Uniform<uint64_t>(bits));
+}
+
+}  // namespace
+
+MethodRecord::MethodRecord(const ServiceEnvironment& environment,
+                           std::string full_name)
+    : environment(environment),
+      full_name(std::move(full_name)),
+      metrics_index(
+          environment.requests.Find(this->full_name).value_or(kNoMetrics)) {}
+
+RequestRecord::RequestRecord(const MethodRecord& method)
+    : method_(&method), start_ticks_(op_profile::TickClock::Get().Now()) {}
+
+grpc::Status RequestRecord::End(const absl::Status& status,
+                                const grpc::CallbackServerContext& context) {
+  const ServiceEnvironment& environment = method_->environment;
+  const auto clock = op_profile::TickClock::Get();
+  const uint64_t duration_ns =
+      clock.ToNs(clock.Elapsed(start_ticks_, clock.Now()));
+  if (method_->metrics_index != MethodRecord::kNoMetrics) {
+    environment.requests.Record(method_->metrics_index, status.code(),
+                                duration_ns, request_bytes_);
+  }
+  if (status.ok() && !IsSlow(duration_ns) &&
+      !environment.log.is_enabled(LogSeverity::kDebug)) {
+    return grpc::Status::OK;
+  }
+  std::string request_id = TraceIdOf(context);
+  if (request_id.empty() && SeverityOf(status) == LogSeverity::kError) {
+    request_id = NewRequestId();
+  }
+  Log(status, duration_ns, request_id, context);
+  return ToGrpcStatus(status, request_id);
+}
+
+bool RequestRecord::IsSlow(uint64_t duration_ns) const {
+  const absl::Duration slow = method_->environment.config.slow_request;
+  return slow > absl::ZeroDuration() && absl::Nanoseconds(duration_ns) > slow;
+}
+
+void RequestRecord::Log(const absl::Status& status, uint64_t duration_ns,
+                        absl::string_view request_id,
+                        const grpc::CallbackServerContext& context) const {
+  ServerLogger& log = method_->environment.log;
+  LogSeverity severity = LogSeverity::kDebug;
+  absl::string_view event = "request";
+  int64_t left_out = 0;
+  if (!status.ok()) {
+    event = "request failed";
+    if (FailureLines().Admit(left_out)) severity = SeverityOf(status);
+  } else if (IsSlow(duration_ns)) {
+    event = "slow request";
+    severity = LogSeverity::kWarning;
+  }
+  if (!log.is_enabled(severity)) return;
+  std::vector<Logger::Field> fields = {
+      {"method", method_->full_name},
+      {"code", absl::StatusCodeToString(status.code())},
+      {"duration_us", absl::StrCat(duration_ns / 1000)},
+      {"request_bytes", absl::StrCat(request_bytes_)},
+      {"principal", std::string(PrincipalOf(context))},
+      {"peer", context.peer()}};
+  if (!request_id.empty()) fields.emplace_back("trace_id", request_id);
+  if (!status.ok()) fields.emplace_back("error", status.message());
+  if (left_out > 0) {
+    fields.emplace_back("failures_left_out", absl::StrCat(left_out));
+  }
+  log.Log(severity, event, fields);
+}
+
+std::string TraceIdOf(const grpc::CallbackServerContext& context) {
+  const auto& metadata = context.client_metadata();
+  const auto found = metadata.find("traceparent");
+  if (found == metadata.end()) return {};
+  return std::string(
+      TraceIdOf(absl::string_view(found->second.data(), found->second.size())));
+}
+
+}  // namespace tensord

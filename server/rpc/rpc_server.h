@@ -1,0 +1,63 @@
+#ifndef TENSORD_SERVER_RPC_RPC_SERVER_H_
+#define TENSORD_SERVER_RPC_RPC_SERVER_H_
+
+#include <grpcpp/server.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/rpc/graph_submitter.h"
+#include "server/rpc/raw_service.h"
+#include "server/rpc/readiness.h"
+#include "server/rpc/service_environment.h"
+
+namespace tensord {
+
+// The gRPC server with all its services, health and reflection, on every
+// address of the configuration.
+//
+// Threading: gRPC's callback threads run the handlers; the methods here are for
+//   one thread.
+// Ownership: owns the services; what the environment refers to outlives it, and
+//   so do buffers of answers that are still being written: the destructor waits
+//   for them, up to a few seconds.
+class RpcServer {
+ public:
+  // kUnavailable when it cannot listen on one of the addresses.
+  static absl::StatusOr<std::unique_ptr<RpcServer>> Start(
+      const ServiceEnvironment& environment);
+  ~RpcServer();
+  RpcServer(const RpcServer&) = delete;
+  RpcServer& operator=(const RpcServer&) = delete;
+
+  // Where it listens, with the ports that were free for port 0.
+  const std::vector<std::string>& addresses() const { return addresses_; }
+
+  // Health says NOT_SERVING; calls are still taken.
+  void StopServing() { readiness_->StopServing(); }
+
+  // Takes no new calls, tells clients to go elsewhere (GOAWAY), and waits for
+  // the calls under way: false when some were still there at `deadline`, and
+  // are cancelled. Once.
+  bool Shutdown(absl::Time deadline);
+
+ private:
+  explicit RpcServer(const ServiceEnvironment& environment);
+  absl::Status Listen();
+
+  const ServiceEnvironment environment_;
+  GraphSubmitter submitter_;
+  std::vector<std::unique_ptr<RawService>> services_;
+  std::vector<std::string> addresses_;
+  std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<Readiness> readiness_;
+  std::thread shutdown_;
+};
+
+}  // namespace tensord
+
+#endif  // TENSORD_SERVER_RPC_RPC_SERVER_H_
