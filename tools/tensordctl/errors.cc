@@ -117,7 +117,11 @@ std::string ErrorBlock(const absl::Status& status) {
           ? absl::StrCat(", and ", detail->node_count() - 1,
                          " more nodes without a kernel")
           : ""));
-  lines.push_back(absl::StrCat("dtypes     ", SignatureText(detail->dtypes())));
+  // An op that nobody knows is refused before its dtypes are inferred.
+  if (detail->dtypes().inputs_size() + detail->dtypes().outputs_size() > 0) {
+    lines.push_back(
+        absl::StrCat("dtypes     ", SignatureText(detail->dtypes())));
+  }
   lines.push_back(absl::StrCat("asked for  ", detail->device().empty()
                                                   ? "any device"
                                                   : detail->device()));
