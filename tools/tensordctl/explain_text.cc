@@ -78,16 +78,17 @@ void PrintHead(const Console& console,
 
 void PrintNodes(const Console& console,
                 const v1::ExplainGraphResponse& explained, bool verbose) {
-  std::vector<Column> columns = {{"#", Align::kRight},
-                                 {"OP"},
-                                 {"NODE", Align::kLeft, true},
-                                 {"KERNEL"},
-                                 {"DEVICE"},
-                                 {"OUTPUT", Align::kLeft, true},
-                                 {"PLACE", Align::kLeft, true},
-                                 {"WORKSPACE", Align::kRight},
-                                 {"ESTIMATED", Align::kRight},
-                                 {"MEASURED", Align::kRight}};
+  std::vector<Column> columns = {
+      {"#", Align::kRight},
+      {"OP"},
+      {.title = "NODE", .may_be_cut = true},
+      {"KERNEL"},
+      {.title = "DEVICE", .only_if_used = true},
+      {.title = "OUTPUT", .may_be_cut = true},
+      {.title = "PLACE", .may_be_cut = true},
+      {.title = "WORKSPACE", .align = Align::kRight, .only_if_used = true},
+      {.title = "ESTIMATED", .align = Align::kRight, .only_if_used = true},
+      {.title = "MEASURED", .align = Align::kRight, .only_if_used = true}};
   if (verbose) {
     columns.push_back({"SOURCE"});
     columns.push_back({"REVISION"});
@@ -95,15 +96,14 @@ void PrintNodes(const Console& console,
   Table table(std::move(columns));
   for (const v1::ExplainedNode& node : explained.nodes()) {
     std::vector<std::string> cells = {
-        absl::StrCat(node.index()),
-        node.op(),
+        absl::StrCat(node.index()), node.op(),
         node.fused_from_size() > 1
             ? absl::StrCat(node.name(), " +", node.fused_from_size() - 1)
             : node.name(),
         node.kernel().empty() ? "view" : node.kernel(),
-        node.device(),
-        OutputsText(node),
-        PlaceText(node),
+        // The head has it already if there is only one.
+        node.device() == explained.compiled().device() ? "-" : node.device(),
+        OutputsText(node), PlaceText(node),
         node.workspace_bytes() == 0 ? "-" : FormatBytes(node.workspace_bytes()),
         node.has_estimated_ns()
             ? FormatNs(static_cast<double>(node.estimated_ns()))

@@ -80,7 +80,6 @@ void PrintProfileConfig(const Console& console,
 
 void PrintOpTable(const Console& console, const v1::OpProfile& profile) {
   std::vector<TimedRow> rows;
-  bool has_device_times = false;
   for (const v1::OpProfileRow& op : profile.rows()) {
     const v1::DurationHistogram& time = op.host_time();
     const bool is_estimate = time.sample_count() < op.launch_count();
@@ -94,7 +93,6 @@ void PrintOpTable(const Console& console, const v1::OpProfile& profile) {
                          : static_cast<double>(time.total_ns()),
          .is_estimate = is_estimate,
          .histogram = &time});
-    has_device_times = has_device_times || op.has_device_time();
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const TimedRow& a, const TimedRow& b) {
@@ -105,7 +103,8 @@ void PrintOpTable(const Console& console, const v1::OpProfile& profile) {
                                  {"LAUNCHES", Align::kRight},
                                  {"TIMED", Align::kRight}};
   AddTimeColumns(columns);
-  if (has_device_times) columns.push_back({"DEVICE MEAN", Align::kRight});
+  columns.push_back(
+      {.title = "DEVICE MEAN", .align = Align::kRight, .only_if_used = true});
   Table table(std::move(columns));
   const double whole_ns = WholeNs(rows);
   for (const TimedRow& row : rows) {
@@ -113,7 +112,7 @@ void PrintOpTable(const Console& console, const v1::OpProfile& profile) {
         row.names[0], row.names[1], absl::StrCat(row.count),
         absl::StrCat(row.histogram->sample_count())};
     AddTimeCells(profile, row, whole_ns, cells);
-    if (has_device_times) cells.push_back(row.names[2]);
+    cells.push_back(row.names[2]);
     table.AddRow(std::move(cells));
   }
   table.Print(console);

@@ -149,32 +149,24 @@ void PrintTimings(const Console& console, const v1::ExecuteResponse& response) {
 }
 
 void PrintTrace(const Console& console, const v1::ExecutionTrace& trace) {
-  bool has_device_times = false;
+  Table table(
+      {{"#", Align::kRight},
+       {"OP"},
+       {.title = "NODE", .may_be_cut = true, .only_if_used = true},
+       {.title = "KERNEL", .may_be_cut = true},
+       {"START", Align::kRight},
+       {"HOST", Align::kRight},
+       {.title = "DEVICE", .align = Align::kRight, .only_if_used = true},
+       {"BYTES", Align::kRight}});
   for (const v1::TraceRow& row : trace.rows()) {
-    has_device_times = has_device_times || row.has_device_ns();
-  }
-  std::vector<Column> columns = {
-      {"#", Align::kRight},         {"OP"},
-      {"NODE", Align::kLeft, true}, {"KERNEL", Align::kLeft, true},
-      {"START", Align::kRight},     {"HOST", Align::kRight},
-      {"BYTES", Align::kRight}};
-  if (has_device_times) columns.push_back({"DEVICE", Align::kRight});
-  Table table(std::move(columns));
-  for (const v1::TraceRow& row : trace.rows()) {
-    std::vector<std::string> cells = {
-        row.node_index() < 0 ? "-" : absl::StrCat(row.node_index()),
-        row.op(),
-        row.node(),
-        row.kernel(),
-        FormatNs(static_cast<double>(row.start_ns())),
-        FormatNs(static_cast<double>(row.host_ns())),
-        FormatBytes(row.size_bytes())};
-    if (has_device_times) {
-      cells.push_back(row.has_device_ns()
-                          ? FormatNs(static_cast<double>(row.device_ns()))
-                          : "-");
-    }
-    table.AddRow(std::move(cells));
+    table.AddRow({row.node_index() < 0 ? "-" : absl::StrCat(row.node_index()),
+                  row.op(), row.node(), row.kernel(),
+                  FormatNs(static_cast<double>(row.start_ns())),
+                  FormatNs(static_cast<double>(row.host_ns())),
+                  row.has_device_ns()
+                      ? FormatNs(static_cast<double>(row.device_ns()))
+                      : "-",
+                  FormatBytes(row.size_bytes())});
   }
   table.Print(console);
   if (trace.is_truncated()) {

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+
 namespace tensord::ctl {
 namespace {
 
@@ -45,6 +47,14 @@ void Table::AddRow(std::vector<std::string> cells, Tone tone) {
   rows_.push_back({std::move(cells), tone});
 }
 
+bool Table::IsShown(size_t column) const {
+  if (!columns_[column].only_if_used) return true;
+  return absl::c_any_of(rows_, [column](const Row& row) {
+    return column < row.cells.size() && !row.cells[column].empty() &&
+           row.cells[column] != "-";
+  });
+}
+
 void Table::Print(const Console& console) const {
   if (rows_.empty()) {
     console.out << "none\n";
@@ -59,15 +69,21 @@ void Table::Print(const Console& console) const {
   } else {
     scols_table_set_termforce(table.get(), SCOLS_TERMFORCE_NEVER);
   }
-  for (const Column& column : columns_) AddColumn(table.get(), column);
+  std::vector<size_t> shown;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    if (!IsShown(i)) continue;
+    shown.push_back(i);
+    AddColumn(table.get(), columns_[i]);
+  }
   for (const Row& row : rows_) {
     libscols_line* line = scols_table_new_line(table.get(), nullptr);
     if (line == nullptr) return;
     if (const char* colour = ColourOf(row.tone)) {
       scols_line_set_color(line, colour);
     }
-    for (size_t i = 0; i < row.cells.size() && i < columns_.size(); ++i) {
-      scols_line_set_data(line, i, row.cells[i].c_str());
+    for (size_t i = 0; i < shown.size(); ++i) {
+      if (shown[i] >= row.cells.size()) continue;
+      scols_line_set_data(line, i, row.cells[shown[i]].c_str());
     }
   }
   char* text = nullptr;

@@ -19,6 +19,8 @@ struct Column {
   // On a terminal too narrow for the table, this column's cells are cut. Those
   // that the reader came for should not be.
   bool may_be_cut = false;
+  // Left out when no cell of it says more than "" or "-".
+  bool only_if_used = false;
 };
 
 // Rows of text in aligned columns, laid out by libsmartcols, the library behind
@@ -43,6 +45,8 @@ class Table {
     std::vector<std::string> cells;
     Tone tone;
   };
+
+  bool IsShown(size_t column) const;
 
   std::vector<Column> columns_;
   std::vector<Row> rows_;

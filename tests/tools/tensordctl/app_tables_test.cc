@@ -136,9 +136,10 @@ TEST_F(AppTest, ExplainsAGraph) {
   EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
   EXPECT_THAT(outcome.out,
               HasSubstr("memory     peak 3.00 MiB: arena 1.00 MiB"));
-  EXPECT_THAT(outcome.out,
-              HasSubstr("0 Conv conv1 +1 conv_f32 cpu:0  float32[1,8] "
-                        "arena+4096         -         -  2.50 us\n"));
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("# OP   NODE     KERNEL   OUTPUT       PLACE      MEASURED\n"
+                "0 Conv conv1 +1 conv_f32 float32[1,8] arena+4096  2.50 us\n"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("winograd")));
   EXPECT_EQ(daemon.explain_requests()[0].shapes().symbols().at("N"), 1);
 

@@ -105,6 +105,17 @@ TEST(Table, CutsOnlyColumnsThatMayBeCut) {
   EXPECT_THAT(piped.out.str(), HasSubstr(std::string(60, 'c')));
 }
 
+TEST(Table, LeavesOutColumnsThatSayNothing) {
+  Table table({{"A"},
+               {.title = "EMPTY", .only_if_used = true},
+               {.title = "USED", .only_if_used = true}});
+  table.AddRow({"1", "-", "-"});
+  table.AddRow({"2", "", "x"});
+  Printed printed;
+  table.Print(printed.console);
+  EXPECT_EQ(printed.out.str(), "A USED\n1 -\n2 x\n");
+}
+
 TEST(Printable, HidesWhatMovesTheCursor) {
   EXPECT_EQ(Printable("a\nb\tc\x7f"), "a\\x0ab\\x09c\\x7f");
   EXPECT_EQ(Printable("\x1b[2J"), "\\x1b[2J");
