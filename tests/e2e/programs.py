@@ -1,11 +1,15 @@
 """Starts the daemon and the command line tool as a user would, for the tests in this folder."""
 
 import collections
+import fcntl
 import json
 import os
+import pty
 import re
 import signal
+import struct
 import subprocess
+import termios
 import threading
 
 ROOT = os.environ.get("TENSORD_SOURCE_DIR") or os.path.abspath(
@@ -76,6 +80,25 @@ def ctl(*arguments):
     done = subprocess.run([os.path.join(BIN, "tensordctl"), *arguments], capture_output=True,
                           text=True, timeout=PATIENCE_S)
     return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def ctl_on_terminal(*arguments, columns, **variables):
+    """What a terminal of so many columns gets, escapes included."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen([os.path.join(BIN, "tensordctl"), *arguments], stdin=follower,
+                          stdout=follower, stderr=follower,
+                          env={**os.environ, "TERM": "xterm", **variables}) as process:
+        os.close(follower)
+        chunks = []
+        try:
+            while chunk := os.read(leader, 65536):
+                chunks.append(chunk)
+        except OSError:
+            pass  # how Linux says that the other side is closed
+        process.wait(PATIENCE_S)
+    os.close(leader)
+    return b"".join(chunks).decode().replace("\r\n", "\n")
 
 
 def source(*path):

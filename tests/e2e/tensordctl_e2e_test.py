@@ -158,6 +158,26 @@ class Digits(WithDaemon):
         self.assertEqual((done.returncode, done.stdout), (0, "0 2.5\n"), done.stderr)
 
 
+class Terminal(WithDaemon):
+    def show(self, *arguments, columns=80, **variables):
+        return programs.ctl_on_terminal(*arguments, "--address", self.daemon.address,
+                                        columns=columns, **variables)
+
+    def test_only_a_terminal_gets_colours(self):
+        self.assertIn("\x1b[", self.show("devices"))
+        self.assertNotIn("\x1b[", self.show("devices", NO_COLOR="1"))
+        self.assertNotIn("\x1b[", self.show("devices", TERM="dumb"))
+        self.assertNotIn("\x1b[", self.daemon.ctl("devices").out)
+        self.assertTrue(self.show("run", "no-such-graph").startswith("\x1b[31mtensordctl: "))
+
+    def test_a_table_fits_its_terminal(self):
+        wide = self.show("kernels", "--op", "Conv", columns=300, NO_COLOR="1")
+        narrow = self.show("kernels", "--op", "Conv", columns=72, NO_COLOR="1")
+        self.assertGreater(max(map(len, wide.splitlines())), 72)
+        self.assertLessEqual(max(map(len, narrow.splitlines())), 72)
+        self.assertIn("conv_f32_im2col", narrow)
+
+
 class Refusals(WithDaemon):
     def model(self, *nodes, dims=(2,)):
         """A model of these nodes from x to y, as a file."""
