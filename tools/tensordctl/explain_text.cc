@@ -85,11 +85,11 @@ void PrintNodes(const Console& console,
       {"KERNEL"},
       {.title = "DEVICE", .only_if_used = true},
       {.title = "OUTPUT", .may_be_cut = true},
-      {.title = "PLACE", .may_be_cut = true},
       {.title = "WORKSPACE", .align = Align::kRight, .only_if_used = true},
       {.title = "ESTIMATED", .align = Align::kRight, .only_if_used = true},
       {.title = "MEASURED", .align = Align::kRight, .only_if_used = true}};
   if (verbose) {
+    columns.push_back({"PLACE"});
     columns.push_back({"SOURCE"});
     columns.push_back({"REVISION"});
   }
@@ -103,13 +103,14 @@ void PrintNodes(const Console& console,
         node.kernel().empty() ? "view" : node.kernel(),
         // The head has it already if there is only one.
         node.device() == explained.compiled().device() ? "-" : node.device(),
-        OutputsText(node), PlaceText(node),
+        OutputsText(node),
         node.workspace_bytes() == 0 ? "-" : FormatBytes(node.workspace_bytes()),
         node.has_estimated_ns()
             ? FormatNs(static_cast<double>(node.estimated_ns()))
             : "-",
         MeasuredText(node)};
     if (verbose) {
+      cells.push_back(PlaceText(node));
       cells.push_back(node.kernel_source());
       cells.push_back(node.kernel_revision_hash());
     }

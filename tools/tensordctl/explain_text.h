@@ -7,8 +7,8 @@
 namespace tensord::ctl {
 
 // How a graph runs: a head with memory and times, the nodes in a table, and
-// the transfers. With `verbose` also the passes, each kernel's source and
-// revision, and why other candidates were not chosen.
+// the transfers. With `verbose` also places in the arena, each kernel's source
+// and revision, why other candidates were not chosen, and the passes.
 void PrintExplanation(const Console& console,
                       const v1::ExplainGraphResponse& explained, bool verbose);
 
