@@ -19,8 +19,8 @@ absl::Status CheckDefinition(const GraphDef& definition,
                              const GraphLimits& limits);
 
 // Rank, extents and elements of one tensor. An extent that is a symbol counts
-// as 1: what is refused would be refused for every value of it. `what` is the
-// noun: "input 'x'".
+// as 1: what is refused then could at most be empty. `what` is the noun:
+// "input 'x'".
 absl::Status CheckTensorSize(absl::string_view what, const SymbolicShape& shape,
                              const GraphLimits& limits);
 
