@@ -9,10 +9,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "engine/profile/clock.h"
-#include "server/errors/status_mapping.h"
 #include "server/log/rate_limit.h"
 #include "server/log/trace_context.h"
 #include "server/rpc/principal.h"
+#include "server/rpc/status_mapping.h"
 
 namespace tensord {
 namespace {

@@ -1,5 +1,5 @@
-#ifndef TENSORD_SERVER_ERRORS_STATUS_MAPPING_H_
-#define TENSORD_SERVER_ERRORS_STATUS_MAPPING_H_
+#ifndef TENSORD_SERVER_RPC_STATUS_MAPPING_H_
+#define TENSORD_SERVER_RPC_STATUS_MAPPING_H_
 
 #include <grpcpp/support/status.h>
 
@@ -38,4 +38,4 @@ grpc::Status ToGrpcStatus(const absl::Status& status,
 
 }  // namespace tensord
 
-#endif  // TENSORD_SERVER_ERRORS_STATUS_MAPPING_H_
+#endif  // TENSORD_SERVER_RPC_STATUS_MAPPING_H_
