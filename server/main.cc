@@ -33,6 +33,7 @@
 #include "server/process/port_file.h"
 #include "server/process/termination.h"
 #include "server/rpc/api_services.h"
+#include "server/rpc/grpc_log.h"
 #include "server/rpc/rpc_server.h"
 
 namespace tensord {
@@ -136,6 +137,7 @@ void Drain(const ServerConfig& config, RpcServer& server, Engine& engine,
 absl::Status Serve(const ServerConfig& config, ServerLogger& log) {
   BlockTerminationSignals();
   TuneAllocator();
+  SendGrpcLogTo(log);
 
   HostWorkerPool workers(config.threads > 0 ? static_cast<int>(config.threads)
                                             : CpuCount());

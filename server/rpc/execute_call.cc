@@ -66,6 +66,7 @@ class ExecuteCall {
     // The caller gets what is there now: the call may end, and be used again,
     // before it returns.
     grpc::ServerUnaryReactor* reactor = &reactor_.emplace(*this);
+    record_->AddRequestBytes(request.Length());
     absl::Status status = Decode(request);
     segments_.Clear();
     // gRPC would keep the received bytes until the call is over, beside the
@@ -104,12 +105,8 @@ class ExecuteCall {
   absl::Status Decode(const grpc::ByteBuffer& request) {
     const auto clock = op_profile::TickClock::Get();
     const uint64_t start = clock.Now();
-    const size_t size = request.Length();
-    record_->AddRequestBytes(size);
-    if (size > static_cast<size_t>(environment_.config.max_message_bytes)) {
-      return MessageTooLarge("received message", size,
-                             environment_.config.max_message_bytes);
-    }
+    TENSORD_RETURN_IF_ERROR(
+        CheckReceived(request, environment_.config.max_message_bytes));
     segments_.Assign(request);
     const WireReader reader(segments_.segments());
     TENSORD_RETURN_IF_ERROR(DecodeExecuteHead(reader, head_));

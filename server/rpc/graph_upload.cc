@@ -94,12 +94,9 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
 
   // Reads the header or a chunk, and sets what is next.
   absl::Status TakeMessage() {
-    const int64_t max_bytes = environment_.config.max_message_bytes;
-    const size_t size = message_.Length();
-    record_.AddRequestBytes(size);
-    if (size > static_cast<size_t>(max_bytes)) {
-      return MessageTooLarge("received message", size, max_bytes);
-    }
+    record_.AddRequestBytes(message_.Length());
+    TENSORD_RETURN_IF_ERROR(
+        CheckReceived(message_, environment_.config.max_message_bytes));
     next_ = Next::kRead;
     BufferSegments segments;
     segments.Assign(message_);

@@ -4,6 +4,7 @@
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/proto_buffer_reader.h>
 
+#include "engine/graph/status_macros.h"
 #include "server/errors/error_details.h"
 
 namespace tensord {
@@ -15,17 +16,22 @@ absl::string_view BytesOf(const grpc::Slice& slice) {
 
 }  // namespace
 
-absl::Status ParseMessage(const grpc::ByteBuffer& bytes,
-                          int64_t max_message_bytes,
-                          google::protobuf::MessageLite& message) {
+absl::Status CheckReceived(const grpc::ByteBuffer& bytes,
+                           int64_t max_message_bytes) {
+  if (!bytes.Valid()) {
+    return absl::CancelledError("the call broke off before its message came");
+  }
   const size_t size = bytes.Length();
   if (size > static_cast<size_t>(max_message_bytes)) {
     return MessageTooLarge("received message", size, max_message_bytes);
   }
-  if (size == 0) {  // there may be no buffer to read from
-    message.Clear();
-    return absl::OkStatus();
-  }
+  return absl::OkStatus();
+}
+
+absl::Status ParseMessage(const grpc::ByteBuffer& bytes,
+                          int64_t max_message_bytes,
+                          google::protobuf::MessageLite& message) {
+  TENSORD_RETURN_IF_ERROR(CheckReceived(bytes, max_message_bytes));
   // The reader takes a pointer that it does not write through.
   grpc::ProtoBufferReader reader(const_cast<grpc::ByteBuffer*>(&bytes));
   google::protobuf::io::CodedInputStream input(&reader);

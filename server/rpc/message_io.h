@@ -21,8 +21,13 @@ namespace tensord {
 //
 // Threading: pure.
 
-// kResourceExhausted for more than max_message_bytes; kInvalidArgument,
-// MALFORMED_MESSAGE.
+// Whether a received message is there and small enough. kResourceExhausted for
+// more than max_message_bytes; kCancelled for a call that broke off before its
+// message was complete, which reaches a handler as no buffer at all.
+absl::Status CheckReceived(const grpc::ByteBuffer& bytes,
+                           int64_t max_message_bytes);
+
+// CheckReceived's errors; kInvalidArgument, MALFORMED_MESSAGE.
 absl::Status ParseMessage(const grpc::ByteBuffer& bytes,
                           int64_t max_message_bytes,
                           google::protobuf::MessageLite& message);

@@ -16,7 +16,8 @@
 namespace tensord {
 
 // Keeps grpc.health.v1 telling the truth: SERVING while the daemon is not
-// draining and has a healthy device in use, under "" and under each service's name.
+// draining and has a healthy device in use, under "" and under each service's
+// name.
 //
 // Threading: a thread of its own looks at the devices five times a second;
 //   every method may be called from any thread.

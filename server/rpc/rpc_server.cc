@@ -50,7 +50,10 @@ void InitPlugins() {
 void Configure(const ServerConfig& config, grpc::ServerBuilder& builder) {
   // Messages are measured by the handlers, so that the refusal can say which
   // flag it is about. gRPC 1.51 has a whole message in memory before it looks
-  // at its own limit, so nothing is lost; the quota holds both.
+  // at its own limit (1 GB resident for a message of 1 GB against a limit of
+  // 64 MiB), so nothing is lost. What bounds memory is the quota: above it
+  // gRPC resets the stream, which a client sees as RESOURCE_EXHAUSTED with no
+  // more of a text than HTTP/2's ENHANCE_YOUR_CALM.
   builder.SetMaxReceiveMessageSize(-1);
   builder.SetMaxSendMessageSize(-1);
   grpc::ResourceQuota quota("tensord");
