@@ -12,6 +12,8 @@
 #include "google/rpc/error_details.pb.h"
 #include "grpc/health/v1/health.pb.h"
 #include "server/rpc/api_services.h"
+#include "server/wire/wire_reader.h"
+#include "server/wire/wire_writer.h"
 #include "tensord/v1/device_service.pb.h"
 #include "tensord/v1/errors.pb.h"
 #include "tensord/v1/profile_service.pb.h"
@@ -125,6 +127,58 @@ TEST_F(ServerBehaviourTest, RandomBytesAreMalformedForEveryMethod) {
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     EXPECT_EQ(ReasonOf(status), "MALFORMED_MESSAGE") << method;
   }
+}
+
+// The answer to "*" of grpc.reflection.v1alpha, read by hand: that file is not
+// among ours. ServerReflectionResponse.list_services_response (6).service
+// (1).name (1).
+std::set<std::string> ServicesOf(const std::string& response) {
+  const absl::string_view segment(response);
+  WireReader reader(absl::MakeConstSpan(&segment, 1));
+  std::set<std::string> names;
+  WireReader::Tag tag;
+  size_t outer, inner;
+  while (!reader.AtEnd() && reader.ReadTag(tag)) {
+    if (tag.field != 6) {
+      reader.SkipValue(tag);
+      continue;
+    }
+    reader.Enter(outer);
+    while (!reader.AtEnd() && reader.ReadTag(tag)) {
+      std::string name;
+      reader.Enter(inner);
+      if (reader.ReadTag(tag) && reader.ReadString(1000, name)) {
+        names.insert(name);
+      }
+      reader.Leave(inner);
+    }
+    reader.Leave(outer);
+  }
+  return names;
+}
+
+TEST_F(ServerBehaviourTest, ReflectionListsEveryService) {
+  const grpc::internal::RpcMethod method(
+      "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+      grpc::internal::RpcMethod::BIDI_STREAMING);
+  grpc::ClientContext context;
+  std::unique_ptr<grpc::ClientReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>>
+      stream(grpc::internal::ClientReaderWriterFactory<
+             grpc::ByteBuffer, grpc::ByteBuffer>::Create(channel_.get(), method,
+                                                         &context));
+  std::string request;
+  WireWriter(request).Bytes(7, "*");  // list_services
+  ASSERT_TRUE(stream->Write(ToBuffer(request)));
+  grpc::ByteBuffer response;
+  ASSERT_TRUE(stream->Read(&response));
+  stream->WritesDone();
+  EXPECT_TRUE(stream->Finish().ok());
+  const std::set<std::string> names = ServicesOf(ToString(response));
+  for (const auto* service : ApiServices()) {
+    EXPECT_TRUE(names.count(service->full_name())) << service->full_name();
+  }
+  EXPECT_TRUE(names.count("grpc.health.v1.Health"));
+  EXPECT_FALSE(names.count("inference.GRPCInferenceService"));
 }
 
 TEST_F(ServerBehaviourTest, HealthKnowsTheServicesAndNoOthers) {

@@ -39,6 +39,7 @@ void ServerTest::StartServer() {
   cpu_ = MakeCpuBackend(services, {.memory_limit_bytes = 1 << 30});
   null_ = MakeNullBackend(services);
   std::vector<Backend*> backends = {cpu_.get(), null_.get()};
+  for (Backend* backend : MoreBackends()) backends.push_back(backend);
   auto engine = Engine::Create(config_.engine, backends, config_.devices,
                                profile_, &phases_, services);
   ASSERT_TRUE(engine.ok()) << engine.status();

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "backends/api/backend.h"
@@ -37,6 +38,9 @@ class ServerTest : public ::testing::Test {
   ServerTest();
   ~ServerTest() override;
 
+  // Backends beside cpu and null, for tests that need to hold a device.
+  virtual std::vector<Backend*> MoreBackends() { return {}; }
+
   void StartServer();
   void StopServer();
 
@@ -60,7 +64,7 @@ class ServerTest : public ::testing::Test {
   static v1::ExecuteRequest IdentityRequest(const std::string& graph_id,
                                             const std::string& device);
 
-  // Tells spdlog's lines to nobody unless a test asks for them.
+  // What was logged so far.
   std::string log_lines() const;
 
   ServerConfig config_;

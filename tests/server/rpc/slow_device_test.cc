@@ -1,0 +1,206 @@
+// Calls whose run takes as long as the test wants: cancelling, queues,
+// deadlines, draining, and a device that is lost.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "absl/synchronization/notification.h"
+#include "google/rpc/error_details.pb.h"
+#include "tensord/v1/errors.pb.h"
+#include "tests/server/support/server_test.h"
+#include "tests/support/fake_backend.h"
+
+namespace tensord {
+namespace {
+
+constexpr char kExecute[] = "/tensord.v1.ExecutionService/Execute";
+
+class SlowDeviceTest : public ServerTest {
+ protected:
+  SlowDeviceTest() : fake_(BackendId::kVulkan, {.max_lanes = 1}) {
+    config_.device_names = {"vulkan:0"};
+    config_.engine.inline_limit = absl::ZeroDuration();
+  }
+  std::vector<Backend*> MoreBackends() override { return {&fake_}; }
+
+  void SetUp() override {
+    StartServer();
+    graph_id_ = Submit(ReluGraph());
+    v1::ExecuteResponse response;  // compiles it
+    ASSERT_TRUE(Call(kExecute, IdentityRequest(graph_id_, ""), response).ok());
+    control().SetExecuteHook([this](const FakeLaunchInfo&) {
+      if (!started_.HasBeenNotified()) started_.Notify();
+      release_.WaitForNotification();
+    });
+  }
+  void TearDown() override {
+    Release();
+    for (auto& client : clients_) client->thread.join();
+    StopServer();
+  }
+
+  FakeControl& control() { return fake_.control(0); }
+  void Release() {
+    if (!release_.HasBeenNotified()) release_.Notify();
+  }
+
+  // A call on a thread of its own.
+  struct Client {
+    grpc::ClientContext context;
+    grpc::Status status;
+    std::thread thread;
+    void Join() {
+      thread.join();
+      thread = std::thread([] {});
+    }
+  };
+  Client& StartCall(absl::Duration timeout = absl::InfiniteDuration()) {
+    Client& client = *clients_.emplace_back(std::make_unique<Client>());
+    if (timeout < absl::InfiniteDuration()) {
+      client.context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
+    }
+    client.thread = std::thread([this, &client] {
+      v1::ExecuteResponse response;
+      client.status = Call(kExecute, IdentityRequest(graph_id_, ""), response,
+                           &client.context);
+    });
+    return client;
+  }
+  void AwaitQueueDepth(int64_t depth) {
+    while (engine_->Devices()[0].queue_depth != depth)
+      std::this_thread::yield();
+  }
+  void AwaitNoCalls() {
+    EXPECT_TRUE(active_calls_.AwaitNone(absl::Now() + absl::Seconds(30)));
+  }
+  // tensord_executions_total by state.
+  std::map<std::string, double> Outcomes() {
+    metrics::SeriesBudget budget(1000);
+    metrics::Page page(budget);
+    executions_.Collect(page);
+    std::map<std::string, double> outcomes;
+    for (const auto& family : std::move(page).Finish()) {
+      for (const auto& metric : family.metric) {
+        outcomes[metric.label[0].value] = metric.counter.value;
+      }
+    }
+    return outcomes;
+  }
+
+  FakeBackend fake_;
+  std::string graph_id_;
+  absl::Notification started_, release_;
+  std::vector<std::unique_ptr<Client>> clients_;
+};
+
+TEST_F(SlowDeviceTest, AClientThatVanishesWhileItsRunWaitsIsForgottenAtOnce) {
+  StartCall();
+  started_.WaitForNotification();
+  Client& waiting = StartCall();
+  AwaitQueueDepth(1);
+  waiting.context.TryCancel();
+  waiting.Join();
+  EXPECT_EQ(waiting.status.error_code(), grpc::StatusCode::CANCELLED);
+  AwaitQueueDepth(0);
+}
+
+TEST_F(SlowDeviceTest, AClientThatVanishesInTheMiddleOfARunLeavesNothing) {
+  Client& client = StartCall();
+  started_.WaitForNotification();
+  client.context.TryCancel();
+  client.Join();
+  EXPECT_EQ(client.status.error_code(), grpc::StatusCode::CANCELLED);
+  Release();
+  AwaitNoCalls();
+  v1::ExecuteResponse response;
+  EXPECT_TRUE(Call(kExecute, IdentityRequest(graph_id_, ""), response).ok());
+  channel_.reset();
+  server_.reset();
+  EXPECT_EQ(engine_->buffers().loaned_bytes(), 0u);
+}
+
+TEST_F(SlowDeviceTest, ADeadlineThatPassesInTheQueueEndsTheRun) {
+  StartCall();
+  started_.WaitForNotification();
+  Client& late = StartCall(absl::Milliseconds(50));
+  late.Join();
+  EXPECT_EQ(late.status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  AwaitQueueDepth(0);
+  Release();
+  AwaitNoCalls();
+  // Whichever was first: the deadline in the queue, or gRPC's own cancellation.
+  const auto outcomes = Outcomes();
+  EXPECT_EQ(outcomes.at("expired") + outcomes.at("cancelled"), 1);
+}
+
+TEST_F(SlowDeviceTest, AFullQueueSaysWhichAndToTryAgain) {
+  Release();
+  for (auto& client : clients_) client->Join();
+  StopServer();
+  config_.engine.max_queue_length = 1;
+  StartServer();
+  graph_id_ = Submit(ReluGraph());
+  v1::ExecuteResponse response;
+  ASSERT_TRUE(Call(kExecute, IdentityRequest(graph_id_, ""), response).ok());
+  absl::Notification started, release;
+  control().SetExecuteHook([&](const FakeLaunchInfo&) {
+    if (!started.HasBeenNotified()) started.Notify();
+    release.WaitForNotification();
+  });
+  StartCall();
+  started.WaitForNotification();
+  StartCall();
+  AwaitQueueDepth(1);
+  const grpc::Status status =
+      Call(kExecute, IdentityRequest(graph_id_, ""), response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  const auto limit = DetailOf<v1::LimitExceeded>(status);
+  ASSERT_TRUE(limit.has_value());
+  EXPECT_EQ(limit->limit(), "max_queue_length");
+  EXPECT_EQ(limit->maximum(), 1);
+  EXPECT_TRUE(DetailOf<google::rpc::RetryInfo>(status).has_value());
+  release.Notify();
+  for (auto& client : clients_) client->Join();
+  StopServer();
+}
+
+TEST_F(SlowDeviceTest, ADrainWaitsForWhatRuns) {
+  Client& client = StartCall();
+  started_.WaitForNotification();
+  bool is_done = false;
+  std::thread drain(
+      [&] { is_done = server_->Shutdown(absl::Now() + absl::Seconds(60)); });
+  Release();
+  drain.join();
+  EXPECT_TRUE(is_done);
+  client.Join();
+  EXPECT_TRUE(client.status.ok()) << client.status.error_message();
+}
+
+TEST_F(SlowDeviceTest, ADrainDoesNotWaitForEver) {
+  Client& client = StartCall();
+  started_.WaitForNotification();
+  EXPECT_FALSE(server_->Shutdown(absl::Now() + absl::Milliseconds(50)));
+  client.Join();
+  EXPECT_FALSE(client.status.ok());
+}
+
+TEST_F(SlowDeviceTest, ALostDeviceIsUnavailableFromThenOn) {
+  Release();
+  control().FailLaunch(0);
+  for (int i = 0; i < 2; ++i) {
+    v1::ExecuteResponse response;
+    const grpc::Status status =
+        Call(kExecute, IdentityRequest(graph_id_, ""), response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE)
+        << status.error_message();
+    EXPECT_TRUE(DetailOf<google::rpc::RetryInfo>(status).has_value());
+  }
+}
+
+}  // namespace
+}  // namespace tensord
