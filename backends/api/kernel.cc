@@ -10,7 +10,8 @@ bool MatchesList(absl::Span<const DType> listed,
   if (dtypes.size() > listed.size() && listed.empty()) return false;
   for (size_t i = 0; i < dtypes.size(); ++i) {
     if (dtypes[i] == DType::kUndefined) continue;
-    if (dtypes[i] != listed[std::min(i, listed.size() - 1)]) return false;
+    const DType own = listed[std::min(i, listed.size() - 1)];
+    if (own != DType::kUndefined && dtypes[i] != own) return false;
   }
   return true;
 }

@@ -105,7 +105,8 @@ struct DTypeSignature {
   uint8_t output_count = 0;
   bool any = false;
 
-  // An absent operand (kUndefined) matches everything.
+  // An absent operand (kUndefined) matches everything, and so does a listed
+  // kUndefined: the kernel does not read that operand.
   bool Matches(absl::Span<const DType> input_dtypes,
                absl::Span<const DType> output_dtypes) const;
 };
