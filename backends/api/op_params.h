@@ -2,6 +2,7 @@
 #define TENSORD_BACKENDS_API_OP_PARAMS_H_
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "absl/container/inlined_vector.h"
@@ -143,8 +144,94 @@ struct ScatterParams {
   ScatterReduction reduction = ScatterReduction::kNone;
 };
 
+struct TopKParams {
+  int64_t axis = -1;
+  bool takes_largest = true;
+};
+
+struct EyeLikeParams {
+  DType dtype = DType::kUndefined;  // the input's
+  int64_t diagonal = 0;
+};
+
+struct ReverseSequenceParams {
+  // The time is dimension 0 and the batch 1; else the other way round.
+  bool is_time_first = true;
+};
+
+// Compress. Without an axis the input is seen as one line.
+struct OptionalAxisParams {
+  std::optional<int64_t> axis;
+};
+
+struct UniqueParams {
+  std::optional<int64_t> axis;
+  bool is_sorted = true;  // else by first occurrence
+};
+
+struct NonMaxSuppressionParams {
+  // Boxes are (centre x, centre y, width, height), else two corners (y, x).
+  bool has_centres = false;
+};
+
+// MeanVarianceNormalization, CenterCropPad.
+struct AxesParams {
+  Dims axes;
+};
+
+// Empty vectors stand for the standard's defaults: 1, 1 and 0.
+struct Col2ImParams {
+  Dims dilations;
+  Dims strides;
+  Dims pads;
+};
+
 struct GatherNdParams {
   int64_t batch_dims = 0;
+};
+
+enum class ResizeMode : uint8_t { kNearest, kLinear, kCubic };
+
+// How a coordinate of the output becomes one of the input.
+enum class ResizeCoordinates : uint8_t {
+  kHalfPixel,
+  kHalfPixelSymmetric,
+  kPytorchHalfPixel,
+  kAlignCorners,
+  kAsymmetric,
+  kTfHalfPixelForNn,
+  kTfCropAndResize,
+};
+
+enum class ResizeRounding : uint8_t {
+  kRoundPreferFloor,
+  kRoundPreferCeil,
+  kFloor,
+  kCeil,
+  // Of operator sets below 11, which did not say: down where the image grows,
+  // up where it shrinks.
+  kUnsaid,
+};
+
+// What sizes mean: both as given, or the largest (smallest) image of the
+// input's aspect ratio that is not larger (smaller) than them.
+enum class ResizePolicy : uint8_t { kStretch, kNotLarger, kNotSmaller };
+
+// Resize and Upsample. Inputs: the image, then roi, scales, sizes, or
+// (roi_input 0) scales alone.
+struct ResizeParams {
+  ResizeMode mode = ResizeMode::kNearest;
+  ResizeCoordinates coordinates = ResizeCoordinates::kHalfPixel;
+  ResizeRounding rounding = ResizeRounding::kRoundPreferFloor;
+  ResizePolicy policy = ResizePolicy::kStretch;
+  Dims axes;  // that are resized, may be negative; empty: all
+  bool antialias = false;
+  bool exclude_outside = false;
+  float cubic_coefficient = -0.75f;
+  float extrapolation_value = 0;
+  int roi_input = 1;  // 0: there is none
+  int scales_input = 2;
+  int sizes_input = 3;  // 0: there is none
 };
 
 // DepthToSpace, SpaceToDepth.
@@ -172,13 +259,14 @@ struct SequenceParams {
   bool new_axis = false;
 };
 
-using OpParams =
-    std::variant<NoParams, ConvParams, PoolParams, BatchNormalizationParams,
-                 GemmParams, AxisParams, PadParams, ReshapeParams,
-                 TransposeParams, CastParams, SoftmaxParams, ShapeParams,
-                 LeakyReluParams, ReduceParams, ArgReduceParams, CumSumParams,
-                 TriluParams, SplitParams, FillParams, ScatterParams,
-                 GatherNdParams, BlockParams, ScanParams, SequenceParams>;
+using OpParams = std::variant<
+    NoParams, ConvParams, PoolParams, BatchNormalizationParams, GemmParams,
+    AxisParams, PadParams, ReshapeParams, TransposeParams, CastParams,
+    SoftmaxParams, ShapeParams, LeakyReluParams, ReduceParams, ArgReduceParams,
+    CumSumParams, TriluParams, SplitParams, FillParams, ScatterParams,
+    GatherNdParams, BlockParams, ScanParams, SequenceParams, ResizeParams,
+    TopKParams, EyeLikeParams, ReverseSequenceParams, OptionalAxisParams,
+    UniqueParams, NonMaxSuppressionParams, AxesParams, Col2ImParams>;
 
 }  // namespace tensord
 

@@ -144,6 +144,71 @@ namespace {
          "scatter.cc", .run = &RunScatterNDReduce<T>,                     \
          .caps = {.in_place_inputs = 0b1})
 
+#define RESIZE_NEAREST(dtype, bytes, suffix, op, name)                       \
+  KERNEL(                                                                    \
+      op, name "_nearest_" suffix,                                           \
+      Takes({DType::dtype, DType::kFloat32, DType::kFloat32, DType::kInt64}, \
+            {DType::dtype}),                                                 \
+      "resize.cc", .accepts = &AcceptsResizeNearest,                         \
+      .prepare = &PrepareResize, .cost = &ResizeCost,                        \
+      .run = &RunResizeNearest<bytes>)
+#define RESIZE_WEIGHTED(T, suffix, op, name)                                   \
+  KERNEL(op, name "_" suffix,                                                  \
+         Takes({kDTypeOf<T>, DType::kFloat32, DType::kFloat32, DType::kInt64}, \
+               {kDTypeOf<T>}),                                                 \
+         "resize.cc", .accepts = &AcceptsResizeWeighted,                       \
+         .workspace_bytes = &ResizeWorkspaceBytes, .prepare = &PrepareResize,  \
+         .cost = &ResizeCost, .run = &RunResizeWeighted<T>)
+#define RESIZE(op, name)                                              \
+  BYTES(RESIZE_NEAREST, op, name), FLOATS(RESIZE_WEIGHTED, op, name), \
+      RESIZE_WEIGHTED(int8_t, "i8", op, name),                        \
+      RESIZE_WEIGHTED(uint8_t, "u8", op, name),                       \
+      RESIZE_WEIGHTED(int32_t, "i32", op, name)
+
+// Operators that copy the elements of input 0 as bytes; input 1 says how, and
+// is not read by the kernel.
+#define COPY_LIKE(dtype, bytes, suffix, op, name, file)                  \
+  KERNEL(op, name "_" suffix,                                            \
+         Takes({DType::dtype, DType::kUndefined}, {DType::dtype}), file, \
+         .run = &Run##op<bytes>)
+#define COMPRESS(dtype, bytes, suffix, ...)                                  \
+  KERNEL(Compress, "compress_" suffix,                                       \
+         Takes({DType::dtype, DType::kBool}, {DType::dtype}), "compress.cc", \
+         .run = &RunCompress<bytes>)
+#define EYE_LIKE(T, suffix, ...)                                   \
+  KERNEL(EyeLike, "eye_like_" suffix,                              \
+         Takes({DType::kUndefined}, {kDTypeOf<T>}), "eye_like.cc", \
+         .run = &RunEyeLike<T>)
+#define HARDMAX(T, suffix, ...)                                      \
+  KERNEL(Hardmax, "hardmax_" suffix, All(kDTypeOf<T>), "hardmax.cc", \
+         .run = &RunHardmax<T>)
+#define MEAN_VARIANCE(T, suffix, ...)                                      \
+  KERNEL(MeanVarianceNormalization, "mean_variance_normalization_" suffix, \
+         All(kDTypeOf<T>), "mean_variance_normalization.cc",               \
+         .run = &RunMeanVarianceNormalization<T>,                          \
+         .caps = {.in_place_inputs = 0b1})
+#define ONE_HOT(dtype, bytes, suffix, Index, index)                \
+  KERNEL(OneHot, "one_hot_" suffix "_" index,                      \
+         Takes({kDTypeOf<Index>, DType::kUndefined, DType::dtype}, \
+               {DType::dtype}),                                    \
+         "one_hot.cc", .run = &RunOneHot<bytes, Index>)
+#define TOP_K(T, suffix, ...)                                               \
+  KERNEL(TopK, "top_k_" suffix,                                             \
+         Takes({kDTypeOf<T>, DType::kInt64}, {kDTypeOf<T>, DType::kInt64}), \
+         "top_k.cc", .workspace_bytes = &TopKWorkspaceBytes,                \
+         .run = &RunTopK<T>)
+// Elements of E are compared as T.
+#define UNIQUE_AS(E, T, suffix)                                           \
+  KERNEL(Unique, "unique_" suffix,                                        \
+         Takes({kDTypeOf<E>}, {kDTypeOf<E>, DType::kInt64}), "unique.cc", \
+         .workspace_bytes = &UniqueWorkspaceBytes, .run = &RunUnique<T>)
+#define UNIQUE(T, suffix, ...) UNIQUE_AS(T, T, suffix)
+
+#define COL2IM(T, suffix, ...)                                            \
+  KERNEL(Col2Im, "col2im_" suffix,                                        \
+         Takes({kDTypeOf<T>, DType::kInt64}, {kDTypeOf<T>}), "col2im.cc", \
+         .run = &RunCol2Im<T>)
+
 // By operator, in the order of OpKind; an operator's rows in order of
 // preference, the portable one last.
 constexpr KernelEntry kCpuKernels[] = {
@@ -161,6 +226,12 @@ constexpr KernelEntry kCpuKernels[] = {
            "batch_normalization.cc", .prepare = &PrepareBatchNormalization,
            .cost = &BatchNormalizationCost, .run = &RunBatchNormalization,
            .caps = {.in_place_inputs = 0b1}),
+
+    BYTES(COPY_LIKE, CenterCropPad, "center_crop_pad", "center_crop_pad.cc"),
+
+    FLOATS(COL2IM),
+
+    BYTES(COMPRESS),
 
     BYTES(COPY, Concat, "concat", "concat.cc"),
 
@@ -193,6 +264,9 @@ constexpr KernelEntry kCpuKernels[] = {
 
     BYTES(COPY_BY, Expand, "expand", "expand.cc"),
 
+    NUMBERS(EYE_LIKE),
+    EYE_LIKE(bool, "bool"),
+
     BYTES(GATHER_ELEMENTS, int32_t, "i32"),
     BYTES(GATHER_ELEMENTS, int64_t, "i64"),
 
@@ -209,6 +283,8 @@ constexpr KernelEntry kCpuKernels[] = {
     FLOATS(GLOBAL_POOL, GlobalAveragePool, "global_average_pool"),
 
     FLOATS(GLOBAL_POOL, GlobalMaxPool, "global_max_pool"),
+
+    FLOATS(HARDMAX),
 
     KERNEL(Identity, "identity_bytes", AnyDTypes(), "identity.cc",
            .accepts = &AcceptsIdentity, .run = &RunIdentity,
@@ -229,12 +305,26 @@ constexpr KernelEntry kCpuKernels[] = {
     POOL(int8_t, "i8", MaxPool, "max_pool"),
     POOL(uint8_t, "u8", MaxPool, "max_pool"),
 
+    FLOATS(MEAN_VARIANCE),
+
     NUMBERS(BINARY, Mul, "mul", "binary.cc"),
 
     SIGNED_NUMBERS(UNARY, Neg, "neg", "unary.cc"),
 
+    KERNEL(NonMaxSuppression, "non_max_suppression_f32",
+           Takes({DType::kFloat32, DType::kFloat32, DType::kInt64,
+                  DType::kFloat32},
+                 {DType::kInt64}),
+           "non_max_suppression.cc",
+           .workspace_bytes = &NonMaxSuppressionWorkspaceBytes,
+           .run = &RunNonMaxSuppression),
+
     NUMBERS(NONZERO),
     NONZERO(bool, "bool"),
+
+    BYTES(ONE_HOT, int32_t, "i32"),
+    BYTES(ONE_HOT, int64_t, "i64"),
+    BYTES(ONE_HOT, float, "f32"),
 
     POW(float, float, "pow_f32"),
     POW(float, double, "pow_f32_f64"),
@@ -264,6 +354,10 @@ constexpr KernelEntry kCpuKernels[] = {
     REDUCE_ARITHMETIC(ReduceSumSquare, "reduce_sum_square"),
 
     SIGNED_NUMBERS(UNARY, Relu, "relu", "unary.cc"),
+
+    RESIZE(Resize, "resize"),
+
+    BYTES(COPY_BY, ReverseSequence, "reverse_sequence", "reverse_sequence.cc"),
 
     BYTES(SCATTER, Scatter, "scatter", int32_t, "i32"),
     BYTES(SCATTER, Scatter, "scatter", int64_t, "i64"),
@@ -300,7 +394,14 @@ constexpr KernelEntry kCpuKernels[] = {
 
     BYTES(COPY_BY, Tile, "tile", "tile.cc"),
 
+    NUMBERS(TOP_K),
+
     BYTES(TRILU),
+
+    NUMBERS(UNIQUE),
+    UNIQUE_AS(bool, uint8_t, "bool"),
+
+    RESIZE(Upsample, "upsample"),
 };
 
 }  // namespace

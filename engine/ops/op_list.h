@@ -14,6 +14,9 @@
   X(ArgMin) \
   X(AveragePool) \
   X(BatchNormalization) \
+  X(CenterCropPad) \
+  X(Col2Im) \
+  X(Compress) \
   X(Concat) \
   X(ConcatFromSequence) \
   X(ConstantOfShape) \
@@ -23,21 +26,26 @@
   X(Div) \
   X(Exp) \
   X(Expand) \
+  X(EyeLike) \
   X(Flatten) \
   X(GatherElements) \
   X(GatherND) \
   X(Gemm) \
   X(GlobalAveragePool) \
   X(GlobalMaxPool) \
+  X(Hardmax) \
   X(Identity) \
   X(If) \
   X(LogSoftmax) \
   X(Loop) \
   X(MatMul) \
   X(MaxPool) \
+  X(MeanVarianceNormalization) \
   X(Mul) \
   X(Neg) \
+  X(NonMaxSuppression) \
   X(NonZero) \
+  X(OneHot) \
   X(Optional) \
   X(OptionalGetElement) \
   X(OptionalHasElement) \
@@ -54,6 +62,8 @@
   X(ReduceSum) \
   X(ReduceSumSquare) \
   X(Relu) \
+  X(Resize) \
+  X(ReverseSequence) \
   X(Scan) \
   X(Scatter) \
   X(ScatterElements) \
@@ -75,7 +85,10 @@
   X(Sub) \
   X(Tanh) \
   X(Tile) \
-  X(Trilu)
+  X(TopK) \
+  X(Trilu) \
+  X(Unique) \
+  X(Upsample)
 // clang-format on
 
 namespace tensord {

@@ -40,6 +40,18 @@ absl::Status RunPow(const KernelCall& call);
 template <typename T>
 absl::Status RunSub(const KernelCall& call);
 
+// center_crop_pad.cc
+template <int kElementBytes>
+absl::Status RunCenterCropPad(const KernelCall& call);
+
+// col2im.cc
+template <typename T>
+absl::Status RunCol2Im(const KernelCall& call);
+
+// compress.cc
+template <int kElementBytes>
+absl::Status RunCompress(const KernelCall& call);
+
 // concat.cc
 template <int kElementBytes>
 absl::Status RunConcat(const KernelCall& call);
@@ -75,6 +87,10 @@ absl::Status RunSpaceToDepth(const KernelCall& call);
 template <int kElementBytes>
 absl::Status RunExpand(const KernelCall& call);
 
+// eye_like.cc
+template <typename T>
+absl::Status RunEyeLike(const KernelCall& call);
+
 // gather_elements.cc
 template <int kElementBytes, typename Index>
 absl::Status RunGatherElements(const KernelCall& call);
@@ -92,6 +108,10 @@ absl::Status RunGemmBlocked(const KernelCall& call);
 template <typename T>
 absl::Status RunGemmAny(const KernelCall& call);
 
+// hardmax.cc
+template <typename T>
+absl::Status RunHardmax(const KernelCall& call);
+
 // identity.cc
 absl::Status AcceptsIdentity(const NodeSite& site);
 absl::Status RunIdentity(const KernelCall& call);
@@ -104,9 +124,21 @@ absl::Status RunMatMulBlocked(const KernelCall& call);
 template <typename T>
 absl::Status RunMatMulAny(const KernelCall& call);
 
+// mean_variance_normalization.cc
+template <typename T>
+absl::Status RunMeanVarianceNormalization(const KernelCall& call);
+
+// non_max_suppression.cc
+uint64_t NonMaxSuppressionWorkspaceBytes(const NodeSite& site);
+absl::Status RunNonMaxSuppression(const KernelCall& call);
+
 // nonzero.cc
 template <typename T>
 absl::Status RunNonZero(const KernelCall& call);
+
+// one_hot.cc
+template <int kElementBytes, typename Index>
+absl::Status RunOneHot(const KernelCall& call);
 
 // pool.cc
 absl::Status AcceptsPool(const NodeSite& site);
@@ -147,6 +179,22 @@ absl::Status RunReduceSum(const KernelCall& call);
 template <typename T>
 absl::Status RunReduceSumSquare(const KernelCall& call);
 
+// resize.cc
+absl::Status AcceptsResizeNearest(const NodeSite& site);
+absl::Status AcceptsResizeWeighted(const NodeSite& site);
+uint64_t ResizeWorkspaceBytes(const NodeSite& site);
+absl::StatusOr<std::unique_ptr<KernelState>> PrepareResize(const NodeSite& site,
+                                                           Device& device);
+KernelCost ResizeCost(const NodeSite& site);
+template <int kElementBytes>
+absl::Status RunResizeNearest(const KernelCall& call);
+template <typename T>
+absl::Status RunResizeWeighted(const KernelCall& call);
+
+// reverse_sequence.cc
+template <int kElementBytes>
+absl::Status RunReverseSequence(const KernelCall& call);
+
 // scatter.cc
 absl::Status AcceptsScatterBytes(const NodeSite& site);
 template <int kElementBytes, typename Index>
@@ -185,6 +233,11 @@ absl::Status RunSplit(const KernelCall& call);
 template <int kElementBytes>
 absl::Status RunTile(const KernelCall& call);
 
+// top_k.cc
+uint64_t TopKWorkspaceBytes(const NodeSite& site);
+template <typename T>
+absl::Status RunTopK(const KernelCall& call);
+
 // trilu.cc
 template <int kElementBytes>
 absl::Status RunTrilu(const KernelCall& call);
@@ -204,6 +257,11 @@ template <typename T>
 absl::Status RunSqrt(const KernelCall& call);
 template <typename T>
 absl::Status RunTanh(const KernelCall& call);
+
+// unique.cc
+uint64_t UniqueWorkspaceBytes(const NodeSite& site);
+template <typename T>
+absl::Status RunUnique(const KernelCall& call);
 
 }  // namespace tensord
 
