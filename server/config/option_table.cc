@@ -228,6 +228,9 @@ std::vector<Option> MakeTable() {
       Bytes("upload-budget-bytes", kRequests,
             "All uploads under way; further ones wait",
             FIELD(upload_budget_bytes), 1024, kMaxBytes),
+      Duration("upload-idle-timeout", kRequests,
+               "An upload that sends nothing for so long is cancelled",
+               FIELD(upload_idle_timeout)),
       Bytes("max-ingress-bytes", kRequests,
             "Memory for what is received and not yet read, over all "
             "connections",

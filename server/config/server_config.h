@@ -45,6 +45,7 @@ struct ServerConfig {
   int64_t max_upload_bytes = int64_t{4} << 30;
   int64_t max_ingress_bytes = int64_t{2} << 30;
   int64_t upload_budget_bytes = int64_t{4} << 30;  // of uploads under way
+  absl::Duration upload_idle_timeout = absl::Seconds(60);
   int64_t max_concurrent_streams = 256;
   int64_t max_trace_rows = 10'000;
   int64_t max_watchers = 64;

@@ -1,8 +1,10 @@
 #include "server/rpc/graph_upload.h"
 
+#include <grpcpp/alarm.h>
 #include <grpcpp/support/byte_buffer.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <new>
 #include <optional>
@@ -12,6 +14,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "engine/graph/status_macros.h"
 #include "engine/limit_exceeded.h"
 #include "server/errors/error_details.h"
@@ -30,17 +34,41 @@ enum Field : uint32_t { kHeader = 1, kChunk = 15 };
 // A header holds at most 16 shape hints and 32 names beside its hash.
 constexpr size_t kMaxHeaderBytes = 1 << 20;
 
-std::string Hex(absl::string_view bytes) {
-  return absl::BytesToHexString(bytes);
-}
-
 absl::string_view BytesOf(const Sha256Digest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
-// One stream. Reactions come one after another but for OnCancel; what that
-// shares with the others is under the lock, which is never held when gRPC is
-// called.
+absl::Status CheckHeader(const v1::UploadGraphHeader& header,
+                         const ServerConfig& config) {
+  if (header.format() != v1::GRAPH_FORMAT_TENSORD &&
+      header.format() != v1::GRAPH_FORMAT_ONNX) {
+    return BadField("header.format", "give TENSORD or ONNX");
+  }
+  if (header.size_bytes() <= 0) {
+    return BadField(
+        "header.size_bytes",
+        absl::StrCat(header.size_bytes(), " bytes; give how many will come"));
+  }
+  if (header.sha256().size() != sizeof(Sha256Digest)) {
+    return BadField("header.sha256", absl::StrCat(header.sha256().size(),
+                                                  " bytes; a SHA-256 has 32"));
+  }
+  if (header.size_bytes() > config.max_upload_bytes) {
+    LimitDetails details;
+    details.limit = "max_upload_bytes";
+    details.maximum = config.max_upload_bytes;
+    details.requested = header.size_bytes();
+    details.unit = "bytes";
+    details.scope = "upload";
+    return details.ToStatus(
+        absl::StrCat("an upload of ", header.size_bytes(), " bytes"));
+  }
+  return absl::OkStatus();
+}
+
+// One stream. Reactions come one after another but for OnCancel and the alarm;
+// what these share with the others is under the lock, which is never held when
+// gRPC is called.
 class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
                           public std::enable_shared_from_this<GraphUpload> {
  public:
@@ -71,10 +99,18 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
     message_.Clear();
     if (!status.ok()) {
       End(status);
-    } else if (next_ == Next::kRead) {
-      StartRead(&message_);
-    } else if (next_ == Next::kAwaitBudget) {
-      AwaitBudget();
+      return;
+    }
+    switch (next_) {
+      case Next::kRead:
+        StartRead(&message_);
+        return;
+      case Next::kAwaitBudget:
+        AwaitBudget();
+        return;
+      case Next::kAnswer:
+        Answer(*std::move(held_));
+        return;
     }
   }
 
@@ -90,7 +126,7 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
   void OnDone() override { self_.reset(); }
 
  private:
-  enum class Next : uint8_t { kRead, kAwaitBudget, kNothing };
+  enum class Next : uint8_t { kRead, kAwaitBudget, kAnswer };
 
   // Reads the header or a chunk, and sets what is next.
   absl::Status TakeMessage() {
@@ -98,12 +134,13 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
     TENSORD_RETURN_IF_ERROR(
         CheckReceived(message_, environment_.config.max_message_bytes));
     next_ = Next::kRead;
+    last_progress_ns_.store(absl::GetCurrentTimeNanos(),
+                            std::memory_order_relaxed);
     BufferSegments segments;
     segments.Assign(message_);
     WireReader reader(segments.segments());
     while (!reader.AtEnd()) {
       WireReader::Tag tag;
-      size_t length;
       if (!reader.ReadTag(tag)) return Malformed(reader);
       if (tag.type == WireReader::kLengthDelimited && tag.field == kHeader) {
         std::string bytes;
@@ -113,6 +150,7 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
         TENSORD_RETURN_IF_ERROR(TakeHeader(bytes));
       } else if (tag.type == WireReader::kLengthDelimited &&
                  tag.field == kChunk) {
+        size_t length;
         if (!reader.ReadLength(length)) return Malformed(reader);
         TENSORD_RETURN_IF_ERROR(TakeChunk(reader, length));
       } else if (!reader.SkipValue(tag)) {
@@ -130,31 +168,8 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
     if (!header.ParseFromString(bytes)) {
       return MalformedMessage("tensord.v1.UploadGraphHeader", 0);
     }
-    if (header.format() != v1::GRAPH_FORMAT_TENSORD &&
-        header.format() != v1::GRAPH_FORMAT_ONNX) {
-      return BadField("header.format", "give TENSORD or ONNX");
-    }
-    if (header.size_bytes() <= 0) {
-      return BadField(
-          "header.size_bytes",
-          absl::StrCat(header.size_bytes(), " bytes; give how many will come"));
-    }
-    if (header.sha256().size() != sizeof(Sha256Digest)) {
-      return BadField(
-          "header.sha256",
-          absl::StrCat(header.sha256().size(), " bytes; a SHA-256 has 32"));
-    }
+    TENSORD_RETURN_IF_ERROR(CheckHeader(header, environment_.config));
     TENSORD_RETURN_IF_ERROR(submitter_.CheckOptions(header.options()));
-    if (header.size_bytes() > environment_.config.max_upload_bytes) {
-      LimitDetails details;
-      details.limit = "max_upload_bytes";
-      details.maximum = environment_.config.max_upload_bytes;
-      details.requested = header.size_bytes();
-      details.unit = "bytes";
-      details.scope = "upload";
-      return details.ToStatus(
-          absl::StrCat("an upload of ", header.size_bytes(), " bytes"));
-    }
     std::copy_n(header.sha256().begin(), declared_.size(), declared_.begin());
     next_ = Next::kAwaitBudget;
     // A graph that this principal holds need not be sent again.
@@ -162,8 +177,8 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
         GraphIdOf(header.format(), declared_, header.options()),
         PrincipalOf(context_));
     if (held.ok()) {
-      next_ = Next::kNothing;
-      Answer(std::move(held));
+      held_ = std::move(held);
+      next_ = Next::kAnswer;
     }
     return absl::OkStatus();
   }
@@ -210,13 +225,54 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
           "no memory for an upload of ", header_->size_bytes(), " bytes")));
       return;
     }
+    last_progress_ns_.store(absl::GetCurrentTimeNanos(),
+                            std::memory_order_relaxed);
+    {
+      absl::MutexLock lock(&mu_);
+      is_alarm_set_ = true;
+    }
+    SetAlarm();
     StartRead(&message_);
+  }
+
+  // --- A client that has its part of the budget and sends nothing keeps others
+  // waiting: after a while its call is cancelled. The call is not finished
+  // while the alarm may still look at it.
+
+  void SetAlarm() {
+    alarm_.Set(absl::ToChronoTime(absl::Now() + IdleTimeout()),
+               [self = shared_from_this()](bool) { self->OnAlarm(); });
+  }
+
+  absl::Duration IdleTimeout() const {
+    return environment_.config.upload_idle_timeout;
+  }
+
+  void OnAlarm() {
+    const absl::Duration idle =
+        absl::Now() -
+        absl::FromUnixNanos(last_progress_ns_.load(std::memory_order_relaxed));
+    const bool is_idle = idle >= IdleTimeout();
+    if (is_idle) context_.TryCancel();
+    bool is_over;
+    {
+      absl::MutexLock lock(&mu_);
+      is_over = end_.has_value();
+      is_alarm_set_ = !is_over && !is_idle;
+    }
+    if (is_over) {
+      Finish(*end_);
+    } else if (!is_idle) {
+      SetAlarm();
+    }
   }
 
   // The client has sent its last chunk, or has gone.
   void Complete() {
     if (context_.IsCancelled()) {
-      End(absl::CancelledError("the client left in the middle of an upload"));
+      End(absl::CancelledError(
+          "the client left, or sent nothing for too long, in the middle of an "
+          "upload"));
       return;
     }
     const absl::Status status = CheckComplete();
@@ -230,6 +286,8 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
     received.digest = declared_;
     received.options = header_->options();
     received.principal = std::string(PrincipalOf(context_));
+    // What comes now takes its own time.
+    last_progress_ns_.store(INT64_MAX, std::memory_order_relaxed);
     submitter_.Submit(std::move(received),
                       [this](absl::StatusOr<v1::SubmitGraphResponse> response) {
                         Answer(std::move(response));
@@ -247,17 +305,14 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
                                             header_->size_bytes()));
     }
     const Sha256Digest received = sha_.Finish();
-    if (received != declared_) {
-      const std::string declared_hex = Hex(header_->sha256());
-      const std::string received_hex = Hex(BytesOf(received));
-      return ErrorWithReason(
-          absl::StatusCode::kInvalidArgument, v1::HASH_MISMATCH,
-          absl::StrCat("the bytes have SHA-256 ", received_hex,
-                       ", and the header declares ", declared_hex),
-          {{"declared_sha256", declared_hex},
-           {"received_sha256", received_hex}});
-    }
-    return absl::OkStatus();
+    if (received == declared_) return absl::OkStatus();
+    const std::string declared_hex = absl::BytesToHexString(header_->sha256());
+    const std::string received_hex = absl::BytesToHexString(BytesOf(received));
+    return ErrorWithReason(
+        absl::StatusCode::kInvalidArgument, v1::HASH_MISMATCH,
+        absl::StrCat("the bytes have SHA-256 ", received_hex,
+                     ", and the header declares ", declared_hex),
+        {{"declared_sha256", declared_hex}, {"received_sha256", received_hex}});
   }
 
   void Answer(absl::StatusOr<v1::SubmitGraphResponse> response) {
@@ -267,12 +322,24 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
             : response.status());
   }
 
-  // Once. Nothing touches the call afterwards.
+  // Once. Nothing touches the call afterwards, but for an alarm that is set:
+  // then it finishes the call.
   void End(const absl::Status& status) {
-    next_ = Next::kNothing;
     std::string().swap(bytes_);
     claim_.Release();
-    Finish(record_.End(status, context_));
+    grpc::Status end = record_.End(status, context_);
+    const std::shared_ptr<GraphUpload> self = shared_from_this();
+    bool is_alarm_set;
+    {
+      absl::MutexLock lock(&mu_);
+      is_alarm_set = is_alarm_set_;
+      if (is_alarm_set) end_ = std::move(end);
+    }
+    if (is_alarm_set) {
+      alarm_.Cancel();
+    } else {
+      Finish(std::move(end));
+    }
   }
 
   absl::Status Malformed(const WireReader& reader) const {
@@ -291,13 +358,19 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
   grpc::ByteBuffer message_;
   Next next_ = Next::kRead;
   std::optional<v1::UploadGraphHeader> header_;
+  std::optional<absl::StatusOr<v1::SubmitGraphResponse>> held_;
   Sha256Digest declared_;
   Sha256 sha_;
   std::string bytes_;
   ByteBudget::Claim claim_;
+  grpc::Alarm alarm_;
+  std::atomic<int64_t> last_progress_ns_{0};
 
   absl::Mutex mu_;
   bool is_waiting_ ABSL_GUARDED_BY(mu_) = false;  // for the budget
+  bool is_alarm_set_ ABSL_GUARDED_BY(mu_) = false;
+  // What to finish with; set once, with the alarm set.
+  std::optional<grpc::Status> end_;
 };
 
 }  // namespace

@@ -20,30 +20,32 @@ class Upload {
       : method_("/tensord.v1.GraphService/UploadGraph",
                 grpc::internal::RpcMethod::CLIENT_STREAMING),
         writer_(
-            grpc::internal::ClientWriterFactory<v1::UploadGraphRequest>::Create(
+            grpc::internal::ClientWriterFactory<grpc::ByteBuffer>::Create(
                 &channel, method_, &context, &response)) {}
 
+  bool Raw(const std::string& bytes) { return writer_->Write(ToBuffer(bytes)); }
   bool Header(const v1::UploadGraphHeader& header) {
     v1::UploadGraphRequest request;
     *request.mutable_header() = header;
-    return writer_->Write(request);
+    return Raw(request.SerializeAsString());
   }
   bool Chunk(const std::string& bytes) {
     v1::UploadGraphRequest request;
     request.set_chunk(bytes);
-    return writer_->Write(request);
+    return Raw(request.SerializeAsString());
   }
   grpc::Status Finish() {
     writer_->WritesDone();
-    return writer_->Finish();
+    return Await();
   }
+  grpc::Status Await() { return writer_->Finish(); }
 
   grpc::ClientContext context;
   v1::SubmitGraphResponse response;
 
  private:
   const grpc::internal::RpcMethod method_;
-  std::unique_ptr<grpc::ClientWriter<v1::UploadGraphRequest>> writer_;
+  std::unique_ptr<grpc::ClientWriter<grpc::ByteBuffer>> writer_;
 };
 
 class GraphUploadTest : public ServerTest {
@@ -172,6 +174,27 @@ TEST_F(GraphUploadTest, AClientThatVanishesGivesItsMemoryBack) {
   const grpc::Status status = UploadAll();
   EXPECT_TRUE(status.ok()) << status.error_message();
   EXPECT_EQ(GraphCount(), 1);
+}
+
+TEST_F(GraphUploadTest, AClientThatSendsNothingIsCancelled) {
+  StopServer();
+  config_.upload_idle_timeout = absl::Milliseconds(30);
+  StartServer();
+  Upload upload(*channel_);
+  ASSERT_TRUE(upload.Header(header_));
+  // Not finished by the client: the server ends it.
+  EXPECT_EQ(upload.Await().error_code(), grpc::StatusCode::CANCELLED);
+  EXPECT_TRUE(UploadAll().ok());
+}
+
+TEST_F(GraphUploadTest, AHeaderAndAChunkInOneMessageAreRefused) {
+  ASSERT_TRUE(UploadAll().ok());  // also when the graph is known already
+  v1::UploadGraphRequest header, chunk;
+  *header.mutable_header() = header_;
+  chunk.set_chunk("abc");
+  Upload upload(*channel_);
+  upload.Raw(header.SerializeAsString() + chunk.SerializeAsString());
+  EXPECT_THAT(upload.Finish().error_message(), HasSubstr("in one message"));
 }
 
 }  // namespace
