@@ -11,6 +11,7 @@
 #include "server/errors/error_details.h"
 #include "server/rpc/graph_messages.h"
 #include "server/rpc/profile_messages.h"
+#include "server/rpc/profile_watch.h"
 #include "server/rpc/unary_call.h"
 #include "tensord/v1/profile_service.pb.h"
 
@@ -33,6 +34,15 @@ Incarnation NewIncarnation() {
   return {absl::StrFormat("%016x", absl::Uniform<uint64_t>(bits)), absl::Now()};
 }
 
+void ReadNow(const ServiceEnvironment& environment,
+             const Incarnation& incarnation, bool omit_kernels,
+             bool omit_phases, v1::OpProfile& profile) {
+  profile.set_incarnation(incarnation.name);
+  FillTime(incarnation.start, *profile.mutable_start_time());
+  FillOpProfile(environment.profile.Snapshot(), environment.phases.Snapshot(),
+                omit_kernels, omit_phases, profile);
+}
+
 absl::Status GetOpProfile(const ServiceEnvironment& environment,
                           const Incarnation& incarnation,
                           const v1::GetOpProfileRequest& request,
@@ -45,10 +55,8 @@ absl::Status GetOpProfile(const ServiceEnvironment& environment,
                            "without it once",
                            {{"incarnation", incarnation.name}});
   }
-  profile.set_incarnation(incarnation.name);
-  FillTime(incarnation.start, *profile.mutable_start_time());
-  FillOpProfile(environment.profile.Snapshot(), environment.phases.Snapshot(),
-                request.omit_kernels(), request.omit_phases(), profile);
+  ReadNow(environment, incarnation, request.omit_kernels(),
+          request.omit_phases(), profile);
   return request.has_since() ? Subtract(request.since(), profile)
                              : absl::OkStatus();
 }
@@ -96,17 +104,27 @@ absl::Status ConfigureOpProfile(const ServiceEnvironment& environment,
 
 std::unique_ptr<RawService> MakeProfileService(
     const ServiceEnvironment& environment) {
+  const Incarnation incarnation = NewIncarnation();
   auto service = std::make_unique<RawService>(
       environment, *v1::OpProfile::descriptor()->file()->service(0));
   service->SetUnary(
       "GetOpProfile",
       Get::BindDirect(service->record("GetOpProfile"),
-                      [&environment, incarnation = NewIncarnation()](
+                      [&environment, incarnation](
                           Get&, const v1::GetOpProfileRequest& request,
                           v1::OpProfile& profile) {
                         return GetOpProfile(environment, incarnation, request,
                                             profile);
                       }));
+  service->SetServerStream(
+      "WatchOpProfile",
+      MakeWatchHandler(
+          service->record("WatchOpProfile"),
+          [&environment, incarnation](const v1::WatchOpProfileRequest& request,
+                                      v1::OpProfile& profile) {
+            ReadNow(environment, incarnation, request.omit_kernels(),
+                    request.omit_phases(), profile);
+          }));
   service->SetUnary(
       "ConfigureOpProfile",
       Configure::BindDirect(

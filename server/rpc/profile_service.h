@@ -7,7 +7,7 @@
 
 namespace tensord {
 
-// tensord.v1.ProfileService, without WatchOpProfile.
+// tensord.v1.ProfileService.
 std::unique_ptr<RawService> MakeProfileService(
     const ServiceEnvironment& environment);
 

@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
+#include <grpcpp/support/sync_stream.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
+#include "tensord/v1/errors.pb.h"
 #include "tensord/v1/profile_service.pb.h"
 #include "tests/server/support/server_test.h"
 
@@ -126,6 +130,81 @@ TEST_F(ProfileServiceTest, SettingsOutOfRangeAreRefused) {
   request.set_mode(static_cast<v1::OpProfileMode>(9));
   EXPECT_EQ(Call(kConfigure, request, config).error_code(),
             grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+class Watcher {
+ public:
+  Watcher(grpc::ChannelInterface& channel,
+          const v1::WatchOpProfileRequest& request)
+      : method_("/tensord.v1.ProfileService/WatchOpProfile",
+                grpc::internal::RpcMethod::SERVER_STREAMING),
+        reader_(grpc::internal::ClientReaderFactory<v1::OpProfile>::Create(
+            &channel, method_, &context, request)) {}
+
+  bool Next(v1::OpProfile& profile) { return reader_->Read(&profile); }
+  grpc::Status Finish() { return reader_->Finish(); }
+
+  grpc::ClientContext context;
+
+ private:
+  const grpc::internal::RpcMethod method_;
+  std::unique_ptr<grpc::ClientReader<v1::OpProfile>> reader_;
+};
+
+TEST_F(ProfileServiceTest, AWatchBeginsWithEverythingAndGoesOnWithWindows) {
+  Run(4);
+  v1::WatchOpProfileRequest request;
+  request.mutable_interval()->set_nanos(100'000'000);
+  Watcher watcher(*channel_, request);
+  v1::OpProfile profile;
+  ASSERT_TRUE(watcher.Next(profile));
+  EXPECT_EQ(profile.rows(0).launch_count(), 4);
+  Run(3);
+  int64_t launches = 0;
+  while (launches < 3) {
+    ASSERT_TRUE(watcher.Next(profile));
+    for (const auto& row : profile.rows()) launches += row.launch_count();
+  }
+  EXPECT_EQ(launches, 3);
+  watcher.context.TryCancel();
+  EXPECT_EQ(watcher.Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(ProfileServiceTest, AWatchThatIsWrongIsRefused) {
+  v1::WatchOpProfileRequest request;
+  v1::OpProfile profile;
+  for (const int64_t seconds : {int64_t{-1}, int64_t{3601}, INT64_MAX}) {
+    request.mutable_interval()->set_seconds(seconds);
+    Watcher watcher(*channel_, request);
+    EXPECT_FALSE(watcher.Next(profile));
+    EXPECT_EQ(watcher.Finish().error_code(),
+              grpc::StatusCode::INVALID_ARGUMENT);
+  }
+}
+
+TEST_F(ProfileServiceTest, WatchersAreLimitedAndOneThatLeavesMakesRoom) {
+  StopServer();
+  config_.max_watchers = 1;
+  StartServer();
+  v1::WatchOpProfileRequest request;
+  request.mutable_interval()->set_seconds(3600);
+  v1::OpProfile profile;
+  auto first = std::make_unique<Watcher>(*channel_, request);
+  ASSERT_TRUE(first->Next(profile));
+  Watcher second(*channel_, request);
+  EXPECT_FALSE(second.Next(profile));
+  const grpc::Status status = second.Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(DetailOf<v1::LimitExceeded>(status)->limit(), "max_watchers");
+  first->context.TryCancel();
+  first->Finish();
+  // The server learns of it a moment later.
+  while (true) {
+    Watcher third(*channel_, request);
+    if (third.Next(profile)) break;
+    EXPECT_EQ(third.Finish().error_code(),
+              grpc::StatusCode::RESOURCE_EXHAUSTED);
+  }
 }
 
 }  // namespace
