@@ -1,5 +1,6 @@
 #include "engine/pool/open_executions.h"
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -18,6 +19,11 @@ constexpr int kLastPhase = static_cast<int>(Phase::kDownload);
 void OpenExecutions::Open(Execution& execution) {
   count_.fetch_add(1, std::memory_order_relaxed);
   for (int i = kFirstPhase; i <= kLastPhase; ++i) execution.phase_ns[i] = 0;
+  execution.trace.reset();
+  if (execution.trace_capacity > 0) {
+    execution.trace =
+        std::make_unique<op_profile::TraceBuffer>(execution.trace_capacity);
+  }
   execution.admitted_bytes = 0;
   for (const HostValue& input : execution.inputs) {
     execution.admitted_bytes += input.bytes.size();

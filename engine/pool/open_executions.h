@@ -22,7 +22,8 @@ class OpenExecutions {
  public:
   explicit OpenExecutions(op_profile::PhaseProfile* phases) : phases_(phases) {}
 
-  // Every execution comes here first; what an earlier run left is cleared.
+  // Every execution comes here first: what an earlier run left is cleared, and
+  // there is room for the trace that it asks for.
   void Open(Execution& execution);
 
   // Accounts the run's phases, lets go of what the engine held for it, and

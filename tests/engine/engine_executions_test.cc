@@ -375,6 +375,18 @@ TEST_F(EngineExecutionsTest, TheDestructorAnswersWhatIsQueuedAndWhatRuns) {
   }
 }
 
+TEST_F(EngineExecutionsTest, ATraceHasALaunchARowAndNoMoreThanAsked) {
+  EngineHarness harness({&fake_}, {kFake0}, OneLane());
+  const auto graph = harness.MustSubmit("a", AddChain(3, 1));
+  const auto run = NewRun(harness, graph);
+  run->execution().trace_capacity = 2;
+  run->Start();
+  EXPECT_THAT(run->Output(), Each(3));
+  ASSERT_NE(run->execution().trace, nullptr);
+  EXPECT_EQ(run->execution().trace->rows().size(), 2);
+  EXPECT_EQ(run->execution().trace->dropped_count(), 1);
+}
+
 TEST_F(EngineExecutionsTest, PhasesAreFilledAndAccounted) {
   EngineHarness harness({&fake_}, {kFake0}, OneLane());
   const auto graph = harness.MustSubmit("a", AddChain(1, 1, 0));
