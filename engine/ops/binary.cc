@@ -1,10 +1,10 @@
 // Add, Sub, Mul, Div, Pow: element by element over two inputs that broadcast.
 
+#include "engine/graph/status_macros.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/dtype_sets.h"
 #include "engine/ops/infer_context.h"
 #include "engine/ops/op_list.h"
-#include "engine/ops/status_macros.h"
 
 namespace tensord {
 namespace {

@@ -3,9 +3,9 @@
 // K...], optional bias [M]; output [N, M, O...].
 
 #include "absl/strings/str_cat.h"
+#include "engine/graph/status_macros.h"
 #include "engine/ops/dtype_sets.h"
 #include "engine/ops/op_list.h"
-#include "engine/ops/status_macros.h"
 #include "engine/ops/window_rules.h"
 
 namespace tensord {

@@ -1,9 +1,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/graph/status_macros.h"
 #include "engine/ops/node_reader.h"
 #include "engine/ops/op_list.h"
-#include "engine/ops/status_macros.h"
 
 // What engine/flow runs between two stages: control flow, sequences, optionals.
 // Their attributes that hold graphs are read by the graph builder.

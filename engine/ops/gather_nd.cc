@@ -26,11 +26,9 @@ absl::Status Infer(InferContext& context) {
   TENSORD_ASSIGN_OR_RETURN(
       std::optional<SymbolicShape> y,
       PickedShape(context, context.params<GatherNdParams>().batch_dims));
-  if (y.has_value()) {
-    context.SetOutput(0, context.dtype(0), *std::move(y));
-  } else {
-    context.SetUnrankedOutput(0, context.dtype(0));
-  }
+  // The length of an index decides the rank.
+  if (!y.has_value()) return context.NeedsValue(1);
+  context.SetOutput(0, context.dtype(0), *std::move(y));
   return absl::OkStatus();
 }
 

@@ -1,12 +1,12 @@
 // Gemm: y = alpha * a' * b' + beta * c, where a' and b' are a and b or their
 // transposes, and c broadcasts to y. y is [M, N].
 
+#include "engine/graph/status_macros.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/dtype_sets.h"
 #include "engine/ops/infer_context.h"
 #include "engine/ops/node_reader.h"
 #include "engine/ops/op_list.h"
-#include "engine/ops/status_macros.h"
 
 namespace tensord {
 namespace {

@@ -64,11 +64,6 @@ class InferContext {
   void SetOutput(int i, DType dtype, SymbolicShape shape) {
     outputs_[i] = TensorType{dtype, std::move(shape)};
   }
-  // Not even the rank of output i is known yet (Reshape by a shape whose length
-  // is a symbol).
-  void SetUnrankedOutput(int i, DType dtype) {
-    outputs_[i] = TensorType{dtype, std::nullopt};
-  }
   // The value of output i follows from shapes and constants alone (Shape). Its
   // type is set as well.
   void SetOutputConstant(int i, HostTensor value) {

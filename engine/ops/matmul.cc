@@ -2,11 +2,11 @@
 // broadcast; a 1-D input is a row on the left and a column on the right, and
 // its dimension is not in the output.
 
+#include "engine/graph/status_macros.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/dtype_sets.h"
 #include "engine/ops/infer_context.h"
 #include "engine/ops/op_list.h"
-#include "engine/ops/status_macros.h"
 
 namespace tensord {
 namespace {

@@ -14,7 +14,9 @@
   X(ArgMin) \
   X(AveragePool) \
   X(BatchNormalization) \
+  X(Cast) \
   X(CenterCropPad) \
+  X(Clip) \
   X(Col2Im) \
   X(Compress) \
   X(Concat) \
@@ -24,10 +26,12 @@
   X(CumSum) \
   X(DepthToSpace) \
   X(Div) \
+  X(Dropout) \
   X(Exp) \
   X(Expand) \
   X(EyeLike) \
   X(Flatten) \
+  X(Gather) \
   X(GatherElements) \
   X(GatherND) \
   X(Gemm) \
@@ -36,6 +40,7 @@
   X(Hardmax) \
   X(Identity) \
   X(If) \
+  X(LeakyRelu) \
   X(LogSoftmax) \
   X(Loop) \
   X(MatMul) \
@@ -49,6 +54,7 @@
   X(Optional) \
   X(OptionalGetElement) \
   X(OptionalHasElement) \
+  X(Pad) \
   X(Pow) \
   X(Range) \
   X(ReduceL1) \
@@ -62,6 +68,7 @@
   X(ReduceSum) \
   X(ReduceSumSquare) \
   X(Relu) \
+  X(Reshape) \
   X(Resize) \
   X(ReverseSequence) \
   X(Scan) \
@@ -74,6 +81,7 @@
   X(SequenceErase) \
   X(SequenceInsert) \
   X(SequenceLength) \
+  X(Shape) \
   X(Sigmoid) \
   X(Size) \
   X(Slice) \
@@ -82,12 +90,15 @@
   X(Split) \
   X(SplitToSequence) \
   X(Sqrt) \
+  X(Squeeze) \
   X(Sub) \
   X(Tanh) \
   X(Tile) \
   X(TopK) \
+  X(Transpose) \
   X(Trilu) \
   X(Unique) \
+  X(Unsqueeze) \
   X(Upsample)
 // clang-format on
 

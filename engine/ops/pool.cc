@@ -2,9 +2,9 @@
 // dimensions of [N, C, D...]. The global forms have one window, the whole.
 
 #include "absl/strings/str_cat.h"
+#include "engine/graph/status_macros.h"
 #include "engine/ops/dtype_sets.h"
 #include "engine/ops/op_list.h"
-#include "engine/ops/status_macros.h"
 #include "engine/ops/window_rules.h"
 
 namespace tensord {

@@ -1,11 +1,11 @@
 // Softmax, LogSoftmax. From operator set 13 on they work along one axis;
 // before, on the matrix that the input becomes when it is flattened at `axis`.
 
+#include "engine/graph/status_macros.h"
 #include "engine/ops/dtype_sets.h"
 #include "engine/ops/infer_context.h"
 #include "engine/ops/node_reader.h"
 #include "engine/ops/op_list.h"
-#include "engine/ops/status_macros.h"
 
 namespace tensord {
 namespace {

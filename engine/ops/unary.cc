@@ -1,10 +1,10 @@
 // Operators that map each element by itself: the output has the input's dtype
 // and shape, and there are no attributes.
 
+#include "engine/graph/status_macros.h"
 #include "engine/ops/dtype_sets.h"
 #include "engine/ops/infer_context.h"
 #include "engine/ops/op_list.h"
-#include "engine/ops/status_macros.h"
 
 namespace tensord {
 namespace {

@@ -1,10 +1,10 @@
 // Operators that move no element: Flatten, Identity.
 
 #include "absl/strings/str_cat.h"
+#include "engine/graph/status_macros.h"
 #include "engine/ops/infer_context.h"
 #include "engine/ops/node_reader.h"
 #include "engine/ops/op_list.h"
-#include "engine/ops/status_macros.h"
 
 namespace tensord {
 namespace {

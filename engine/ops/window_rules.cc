@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "engine/ops/status_macros.h"
+#include "engine/graph/status_macros.h"
 
 namespace tensord {
 namespace {
