@@ -209,6 +209,22 @@ namespace {
          Takes({kDTypeOf<T>, DType::kInt64}, {kDTypeOf<T>}), "col2im.cc", \
          .run = &RunCol2Im<T>)
 
+#define CAST(To, to, From, from)                                             \
+  KERNEL(Cast, "cast_" from "_" to, Takes({kDTypeOf<From>}, {kDTypeOf<To>}), \
+         "cast.cc", .run = &RunCast<From, To>)
+#define CASTS(From, from) \
+  NUMBERS(CAST, From, from), CAST(bool, "bool", From, from)
+#define GATHER(dtype, bytes, suffix, Index, index)                            \
+  KERNEL(Gather, "gather_" suffix "_" index,                                  \
+         Takes({DType::dtype, kDTypeOf<Index>}, {DType::dtype}), "gather.cc", \
+         .run = &RunGather<bytes, Index>)
+#define PAD(dtype, bytes, suffix, axes_dtype, axes)                            \
+  KERNEL(Pad, "pad_" suffix axes,                                              \
+         Takes({DType::dtype, DType::kInt64, DType::dtype, DType::axes_dtype}, \
+               {DType::dtype}),                                                \
+         "pad.cc", .accepts = &AcceptsPad, .prepare = &PreparePad,             \
+         .run = &RunPad<bytes>)
+
 // By operator, in the order of OpKind; an operator's rows in order of
 // preference, the portable one last.
 constexpr KernelEntry kCpuKernels[] = {
@@ -228,6 +244,20 @@ constexpr KernelEntry kCpuKernels[] = {
            .caps = {.in_place_inputs = 0b1}),
 
     BYTES(COPY_LIKE, CenterCropPad, "center_crop_pad", "center_crop_pad.cc"),
+
+    CASTS(float, "f32"),
+    CASTS(double, "f64"),
+    CASTS(int8_t, "i8"),
+    CASTS(int16_t, "i16"),
+    CASTS(int32_t, "i32"),
+    CASTS(int64_t, "i64"),
+    CASTS(uint8_t, "u8"),
+    CASTS(uint16_t, "u16"),
+    CASTS(uint32_t, "u32"),
+    CASTS(uint64_t, "u64"),
+    CASTS(bool, "bool"),
+
+    NUMBERS(UNARY, Clip, "clip", "clip.cc"),
 
     FLOATS(COL2IM),
 
@@ -267,6 +297,9 @@ constexpr KernelEntry kCpuKernels[] = {
     NUMBERS(EYE_LIKE),
     EYE_LIKE(bool, "bool"),
 
+    BYTES(GATHER, int32_t, "i32"),
+    BYTES(GATHER, int64_t, "i64"),
+
     BYTES(GATHER_ELEMENTS, int32_t, "i32"),
     BYTES(GATHER_ELEMENTS, int64_t, "i64"),
 
@@ -289,6 +322,8 @@ constexpr KernelEntry kCpuKernels[] = {
     KERNEL(Identity, "identity_bytes", AnyDTypes(), "identity.cc",
            .accepts = &AcceptsIdentity, .run = &RunIdentity,
            .caps = {.in_place_inputs = 0b1}),
+
+    FLOATS(UNARY, LeakyRelu, "leaky_relu", "unary.cc"),
 
     FLOATS(SOFTMAX_ROWS, LogSoftmax, "log_softmax"),
     FLOATS(SOFTMAX_STRIPS, LogSoftmax, "log_softmax"),
@@ -325,6 +360,9 @@ constexpr KernelEntry kCpuKernels[] = {
     BYTES(ONE_HOT, int32_t, "i32"),
     BYTES(ONE_HOT, int64_t, "i64"),
     BYTES(ONE_HOT, float, "f32"),
+
+    BYTES(PAD, kInt64, ""),
+    BYTES(PAD, kInt32, "_axes_i32"),
 
     POW(float, float, "pow_f32"),
     POW(float, double, "pow_f32_f64"),
@@ -372,6 +410,8 @@ constexpr KernelEntry kCpuKernels[] = {
     BYTES(SCATTER_ND),
     NUMBERS(SCATTER_ND_REDUCE),
 
+    KERNEL(Shape, "shape_any", AnyDTypes(), "shape.cc", .run = &RunShape),
+
     FLOATS(UNARY, Sigmoid, "sigmoid", "unary.cc"),
 
     KERNEL(Size, "size_any", AnyDTypes(), "size.cc", .run = &RunSize),
@@ -395,6 +435,8 @@ constexpr KernelEntry kCpuKernels[] = {
     BYTES(COPY_BY, Tile, "tile", "tile.cc"),
 
     NUMBERS(TOP_K),
+
+    BYTES(COPY, Transpose, "transpose", "transpose.cc"),
 
     BYTES(TRILU),
 

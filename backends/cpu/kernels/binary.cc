@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/broadcast.h"
+#include "backends/cpu/kernels/strided_walk.h"
 #include "backends/cpu/kernels/wrapping.h"
 
 namespace tensord {
@@ -30,8 +30,9 @@ void Map(const KernelCall& call, int64_t grain, Function f) {
   const B* b = call.input<B>(1);
   A* y = call.output<A>(0);
   const Shape& shape = call.output_layout(0).shape;
-  const BroadcastWalk<2> walk(shape,
-                              {&call.input_layout(0), &call.input_layout(1)});
+  const StridedWalk<2> walk(shape, [&](int i, int d) {
+    return BroadcastStride(call.input_layout(i), shape, d);
+  });
   const int64_t a_step = walk.strides[0][walk.rank - 1];
   const int64_t b_step = walk.strides[1][walk.rank - 1];
   const auto run = [=](int64_t at, const std::array<int64_t, 2>& offsets,

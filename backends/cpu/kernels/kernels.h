@@ -40,9 +40,17 @@ absl::Status RunPow(const KernelCall& call);
 template <typename T>
 absl::Status RunSub(const KernelCall& call);
 
+// cast.cc
+template <typename From, typename To>
+absl::Status RunCast(const KernelCall& call);
+
 // center_crop_pad.cc
 template <int kElementBytes>
 absl::Status RunCenterCropPad(const KernelCall& call);
+
+// clip.cc
+template <typename T>
+absl::Status RunClip(const KernelCall& call);
 
 // col2im.cc
 template <typename T>
@@ -90,6 +98,10 @@ absl::Status RunExpand(const KernelCall& call);
 // eye_like.cc
 template <typename T>
 absl::Status RunEyeLike(const KernelCall& call);
+
+// gather.cc
+template <int kElementBytes, typename Index>
+absl::Status RunGather(const KernelCall& call);
 
 // gather_elements.cc
 template <int kElementBytes, typename Index>
@@ -139,6 +151,13 @@ absl::Status RunNonZero(const KernelCall& call);
 // one_hot.cc
 template <int kElementBytes, typename Index>
 absl::Status RunOneHot(const KernelCall& call);
+
+// pad.cc
+absl::Status AcceptsPad(const NodeSite& site);
+absl::StatusOr<std::unique_ptr<KernelState>> PreparePad(const NodeSite& site,
+                                                        Device& device);
+template <int kElementBytes>
+absl::Status RunPad(const KernelCall& call);
 
 // pool.cc
 absl::Status AcceptsPool(const NodeSite& site);
@@ -206,6 +225,9 @@ absl::Status RunScatterNDBytes(const KernelCall& call);
 template <typename T>
 absl::Status RunScatterNDReduce(const KernelCall& call);
 
+// shape.cc
+absl::Status RunShape(const KernelCall& call);
+
 // size.cc
 absl::Status RunSize(const KernelCall& call);
 
@@ -238,6 +260,10 @@ uint64_t TopKWorkspaceBytes(const NodeSite& site);
 template <typename T>
 absl::Status RunTopK(const KernelCall& call);
 
+// transpose.cc
+template <int kElementBytes>
+absl::Status RunTranspose(const KernelCall& call);
+
 // trilu.cc
 template <int kElementBytes>
 absl::Status RunTrilu(const KernelCall& call);
@@ -247,6 +273,8 @@ template <typename T>
 absl::Status RunAbs(const KernelCall& call);
 template <typename T>
 absl::Status RunExp(const KernelCall& call);
+template <typename T>
+absl::Status RunLeakyRelu(const KernelCall& call);
 template <typename T>
 absl::Status RunNeg(const KernelCall& call);
 template <typename T>

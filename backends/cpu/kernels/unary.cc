@@ -67,6 +67,13 @@ absl::Status RunExp(const KernelCall& call) {
 }
 
 template <typename T>
+absl::Status RunLeakyRelu(const KernelCall& call) {
+  const T alpha = std::get<LeakyReluParams>(call.params).alpha;
+  return Map<T>(call, kCheapGrain,
+                [alpha](T x) { return x < 0 ? alpha * x : x; });
+}
+
+template <typename T>
 absl::Status RunNeg(const KernelCall& call) {
   return Map<T>(call, kCheapGrain, [](T x) { return Negate(x); });
 }
@@ -92,13 +99,14 @@ absl::Status RunTanh(const KernelCall& call) {
   return Map<T>(call, kCostlyGrain, [](T x) { return std::tanh(x); });
 }
 
-#define TENSORD_INSTANTIATE_FLOAT(T)                      \
-  template absl::Status RunAbs<T>(const KernelCall&);     \
-  template absl::Status RunExp<T>(const KernelCall&);     \
-  template absl::Status RunNeg<T>(const KernelCall&);     \
-  template absl::Status RunRelu<T>(const KernelCall&);    \
-  template absl::Status RunSigmoid<T>(const KernelCall&); \
-  template absl::Status RunSqrt<T>(const KernelCall&);    \
+#define TENSORD_INSTANTIATE_FLOAT(T)                        \
+  template absl::Status RunAbs<T>(const KernelCall&);       \
+  template absl::Status RunExp<T>(const KernelCall&);       \
+  template absl::Status RunLeakyRelu<T>(const KernelCall&); \
+  template absl::Status RunNeg<T>(const KernelCall&);       \
+  template absl::Status RunRelu<T>(const KernelCall&);      \
+  template absl::Status RunSigmoid<T>(const KernelCall&);   \
+  template absl::Status RunSqrt<T>(const KernelCall&);      \
   template absl::Status RunTanh<T>(const KernelCall&);
 #define TENSORD_INSTANTIATE_SIGNED(T)                 \
   template absl::Status RunAbs<T>(const KernelCall&); \
