@@ -130,7 +130,6 @@ class GraphInferrer {
   // Values that are known before the run because all inputs are.
   void ComputeSmallOutputs(const Node& node, const OpDef& op_def) {
     if (!op_def.is_pure || !OutputsAreKnown(node)) return;
-    if (node.op == OpKind::kShape) return SetShapeOutput(node);
     std::vector<HostTensor> inputs;
     for (ValueId id : node.inputs) {
       if (id != kNoValue && !result_.constants[id].is_present()) return;
@@ -157,17 +156,6 @@ class GraphInferrer {
     if (!outputs.ok()) return;
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       result_.constants[node.outputs[i]] = std::move((*outputs)[i]);
-    }
-  }
-
-  void SetShapeOutput(const Node& node) {
-    const SymbolicShape& shape = *result_.types[node.inputs[0]].shape;
-    if (!IsKnown(shape)) return;
-    std::vector<int64_t> extents;
-    for (Dim dim : shape) extents.push_back(dim.extent());
-    const Dim length = (*result_.types[node.outputs[0]].shape)[0];
-    if (length.extent() == static_cast<int64_t>(extents.size())) {
-      result_.constants[node.outputs[0]] = HostTensor::Int64s(extents);
     }
   }
 
