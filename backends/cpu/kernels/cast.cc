@@ -8,13 +8,12 @@
 // standard leaves both open, and C++ would make them undefined). To bool,
 // everything but 0 is true.
 
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/saturate.h"
 
 namespace tensord {
 namespace {
@@ -25,17 +24,8 @@ template <typename To, typename From>
 To Convert(From x) {
   if constexpr (std::is_same_v<To, bool>) {
     return x != From{0};
-  } else if constexpr (std::is_floating_point_v<From> &&
-                       std::is_integral_v<To>) {
-    // The bounds as floats: the lower is exact, the upper the first value that
-    // no longer fits (2^63 for int64).
-    constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
-    const From past = std::ldexp(From{1}, std::numeric_limits<To>::digits);
-    if (std::isnan(x)) return 0;
-    const From whole = std::trunc(x);
-    if (whole < kLow) return std::numeric_limits<To>::min();
-    if (whole >= past) return std::numeric_limits<To>::max();
-    return static_cast<To>(whole);
+  } else if constexpr (std::is_floating_point_v<From>) {
+    return Saturate<To>(x);
   } else {
     return static_cast<To>(x);
   }

@@ -8,43 +8,29 @@
 // kInvalidArgument, and nothing is written then. Elements are copied as bytes,
 // so there is one kernel for each element size.
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
-#include "absl/strings/str_cat.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/axis_view.h"
 #include "backends/cpu/kernels/element.h"
+#include "backends/cpu/kernels/indices.h"
 
 namespace tensord {
 namespace {
 
 constexpr int64_t kGrainBytes = 64 * 1024;
 
-template <typename Index>
-absl::Status CheckIndices(const Index* indices, int64_t count, int64_t extent) {
-  for (int64_t k = 0; k < count; ++k) {
-    if (indices[k] >= -extent && indices[k] < extent) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("index ", indices[k], " at position ", k, " of ", count,
-                     " is outside [", -extent, ", ", extent, ")"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 template <int kElementBytes, typename Index>
 absl::Status RunGather(const KernelCall& call) {
   using Element = ElementOf<kElementBytes>;
-  const Shape& shape = call.input_layout(0).shape;
-  const int64_t given_axis = std::get<AxisParams>(call.params).axis;
-  const int axis =
-      static_cast<int>(given_axis < 0 ? given_axis + shape.rank() : given_axis);
-  const int64_t outer = shape.ElementCount(0, axis);
-  const int64_t extent = shape[axis];
-  const int64_t inner = shape.ElementCount(axis + 1, shape.rank());
+  const AxisView view(call.input_layout(0).shape,
+                      std::get<AxisParams>(call.params).axis);
+  const int64_t extent = view.extent;
+  const int64_t inner = view.inner;
   const int64_t count = call.input_layout(1).shape.element_count();
   const Index* indices = call.input<Index>(1);
   const Element* x = call.input<Element>(0);
@@ -55,7 +41,7 @@ absl::Status RunGather(const KernelCall& call) {
   }
   if (inner == 0) return absl::OkStatus();
   call.context.workers->ParallelFor(
-      outer * count, kGrainBytes / (inner * kElementBytes) + 1,
+      view.outer * count, kGrainBytes / (inner * kElementBytes) + 1,
       [=](int64_t begin, int64_t end) {
         for (int64_t slice = begin; slice < end; ++slice) {
           const int64_t index = indices[slice % count];
