@@ -16,7 +16,7 @@ TEST(OpTableTest, IsSortedByKindAndEveryRowIsWhole) {
       EXPECT_LT(defs[i - 1].op, defs[i].op);
     }
     EXPECT_EQ(FindOpDef(defs[i].op), &defs[i]);
-    EXPECT_NE(defs[i].infer, nullptr);
+    EXPECT_EQ(defs[i].infer == nullptr, defs[i].is_flow);
     EXPECT_LE(defs[i].min_inputs, defs[i].max_inputs);
     EXPECT_LE(defs[i].min_outputs, defs[i].max_outputs);
   }
