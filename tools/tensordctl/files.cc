@@ -60,7 +60,7 @@ std::string FileNameFor(absl::string_view value_name) {
   for (char& c : name) {
     if (!absl::ascii_isalnum(c) && c != '.' && c != '_' && c != '-') c = '_';
   }
-  if (name.empty() || name.front() == '.') name.insert(0, "_");
+  if (name.empty() || name.front() == '.') name.insert(name.begin(), '_');
   return name;
 }
 
