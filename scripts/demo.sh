@@ -58,7 +58,7 @@ for _ in $(seq 100); do
 done
 cat "$state/log"
 port() { /usr/bin/python3 -c "import json,sys; v=json.load(open(sys.argv[1]))[sys.argv[2]]; print(v[0] if isinstance(v, list) else v)" "$state/ports.json" "$1"; }
-TENSORD_ADDRESS=$(port listen)
+TENSORD_ADDRESS=$(port grpc)
 metrics=$(port metrics)
 export TENSORD_ADDRESS
 ctl="$bin/tensordctl"
@@ -75,7 +75,7 @@ for row in numpy.load(sys.argv[1])[0, 0]:
 PY
 "$ctl" run "$model" --input "image=$image" --top 3
 answer=$("$ctl" run "$model" --input "image=$image" --top 1 --json |
-  /usr/bin/python3 -c 'import json,sys; print(json.load(sys.stdin)["top"][0]["classes"][0]["index"])')
+  /usr/bin/python3 -c 'import json,sys; print(json.load(sys.stdin)["top"][0]["classes"][0]["class"])')
 echo "The picture shows a $answer."
 
 heading "What each operator took (100 runs)"
