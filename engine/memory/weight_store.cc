@@ -4,7 +4,18 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
 namespace tensord {
+namespace {
+
+// Far more than the largest weight takes over the slowest bus: past it the
+// device hangs, and the compiler's thread must not hang with it.
+constexpr absl::Duration kUploadTimeout = absl::Seconds(60);
+
+}  // namespace
 
 absl::StatusOr<std::shared_ptr<const Weight>> WeightStore::Get(
     const HostTensor& tensor, Lane& lane) {
@@ -51,12 +62,20 @@ absl::StatusOr<std::shared_ptr<const Weight>> WeightStore::Upload(
   if (absl::Status s = lane.CopyToDevice(tensor.bytes(), view); !s.ok()) {
     return s;
   }
+  weight->storage = *std::move(storage);
+  // A device that does not finish in time may still be reading and writing.
+  lane.Retain(weight);
+  lane.Retain(tensor.owner());
   absl::StatusOr<CompletionHandle> done = lane.RecordCompletion();
   if (!done.ok()) return done.status();
-  if (absl::Status s = done->WaitUntil(absl::InfiniteFuture()); !s.ok()) {
-    return s;
+  absl::Status status = done->WaitUntil(absl::Now() + kUploadTimeout);
+  if (absl::IsDeadlineExceeded(status)) {
+    return absl::UnavailableError(
+        absl::StrCat("device ", device_.info().id.ToString(),
+                     " did not take a weight of ", tensor.size_bytes(),
+                     " bytes within ", absl::FormatDuration(kUploadTimeout)));
   }
-  weight->storage = *std::move(storage);
+  if (!status.ok()) return status;
   return weight;
 }
 

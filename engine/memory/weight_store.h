@@ -35,7 +35,8 @@ class WeightStore {
   // The weight with these bytes, uploaded if nobody has it yet. `lane` carries
   // the upload and may be one that nobody else uses meanwhile; the bytes are
   // there when the call returns. Equal bytes are found by their SHA-256.
-  // Errors: kResourceExhausted when the device is full.
+  // Errors: kResourceExhausted when the device is full, kUnavailable when it
+  // does not take the bytes within a minute.
   absl::StatusOr<std::shared_ptr<const Weight>> Get(const HostTensor& tensor,
                                                     Lane& lane);
 
