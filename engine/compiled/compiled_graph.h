@@ -38,8 +38,6 @@ struct Step {
   uint64_t workspace_bytes = 0;
   int32_t extent_cell_index = 0;  // in the execution's extent cells
   int32_t extent_cell_count = 0;  // 0: no data-dependent extent
-  // Somebody waits for this very launch before the end of its segment.
-  bool will_be_waited = false;
   // What `prepare` may read: per input, null where the value is not known. Kept
   // alive by CompiledGraph::host_constants.
   absl::InlinedVector<const std::byte*, 6> host_constants;
@@ -63,8 +61,6 @@ struct ExtentBinding {
 // A stretch of steps whose extents are all known when it starts.
 struct Segment {
   std::vector<Step> steps;
-  // Extents to read when the segment is done; empty for the last one.
-  std::vector<ExtentBinding> extents;
 };
 
 // The segments after the first: compiled when their extents are known, kept for
@@ -104,7 +100,7 @@ struct Port {
 //
 // A graph with data-dependent extents has its first segment here; the following
 // ones are compiled from the same plan when their extents are known, and cached
-// (SegmentCache). Arena offsets are planned once, with bounds, so a later
+// (SegmentSource). Arena offsets are planned once, with bounds, so a later
 // segment changes layouts and kernels but no offset.
 //
 // Threading: immutable once prepared; shared by all executions.

@@ -263,6 +263,30 @@ class GraphCompiler {
   std::shared_ptr<CompiledGraph> compiled_;
 };
 
+// What can be told of a body before it is called: whether its operators have a
+// kernel at all. The depth of bodies is limited (max_nesting_depth).
+absl::Status CheckOps(const Graph& graph, BackendId backend,
+                      const KernelBindingTable& table) {
+  for (const Node& node : graph.nodes) {
+    for (const Body& body : node.bodies) {
+      if (absl::Status s = CheckOps(*body.graph, backend, table); !s.ok()) {
+        return s;
+      }
+    }
+    const OpDef* def = FindOpDef(node.op);
+    if (def != nullptr && (def->is_view || def->is_flow)) continue;
+    if (!table.Kernels(node.op, backend).empty()) continue;
+    const DTypeList unknown(node.inputs.size() + node.outputs.size(),
+                            DType::kUndefined);
+    return WithNode(table
+                        .Diagnose(node.op, unknown,
+                                  static_cast<int>(node.inputs.size()), backend)
+                        .ToStatus(),
+                    node.name);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 CompiledGraph::CompiledGraph() = default;
@@ -273,6 +297,12 @@ absl::Status CheckBindings(const Graph& graph, const Inference& inference,
   for (const Node& node : graph.nodes) {
     const OpDef* def = FindOpDef(node.op);
     if (def != nullptr && def->is_view) continue;
+    for (const Body& body : node.bodies) {
+      if (absl::Status s = CheckOps(*body.graph, backend, table); !s.ok()) {
+        return s;
+      }
+    }
+    if (def != nullptr && def->is_flow) continue;
     const DTypeList dtypes = NodeDTypes(inference, node);
     if (dtypes.size() > node.inputs.size() &&
         dtypes[node.inputs.size()] == DType::kUndefined) {

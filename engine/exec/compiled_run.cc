@@ -213,7 +213,8 @@ class Run {
     // segment is recorded behind its last (AwaitLane).
     absl::StatusOr<CompletionHandle> handle = ExecuteCompiledWithWaitHint(
         context, step.node, all.first(step.node.input_count),
-        all.subspan(step.node.input_count), step.layouts, step.will_be_waited);
+        all.subspan(step.node.input_count), step.layouts,
+        /*will_be_waited=*/false);
     return handle.status();
   }
 
@@ -311,7 +312,8 @@ class Run {
 }  // namespace
 
 absl::Status RunLimits::Check() const {
-  if (is_cancelled->load(std::memory_order_relaxed)) {
+  if (is_cancelled != nullptr &&
+      is_cancelled->load(std::memory_order_relaxed)) {
     return absl::CancelledError("the execution was cancelled");
   }
   if (deadline != absl::InfiniteFuture() && absl::Now() >= deadline) {

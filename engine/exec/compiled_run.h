@@ -23,7 +23,7 @@ namespace tensord {
 // When a run must end although it is not done. A plain value; borrows the flag.
 struct RunLimits {
   absl::Time deadline = absl::InfiniteFuture();
-  const std::atomic<bool>* is_cancelled = nullptr;
+  const std::atomic<bool>* is_cancelled = nullptr;  // null: never
 
   // OK, kCancelled or kDeadlineExceeded.
   absl::Status Check() const;

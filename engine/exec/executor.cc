@@ -25,7 +25,7 @@ absl::Status RunFlow(LaneSlot& slot, const CompiledGraph& graph,
               .limits = {execution.deadline, &execution.is_cancelled},
               .phase_ns = execution.phase_ns,
               .shard = accounted.shard(),
-              .budget = std::make_shared<ByteBudget>(graph.flow->max_bytes()),
+              .budget = std::make_shared<FlowBudget>(graph.flow->max_bytes()),
               .lane_is_busy = lane_is_busy};
   std::vector<FlowValue> inputs;
   for (HostValue& input : execution.inputs) {

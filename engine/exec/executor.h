@@ -17,8 +17,8 @@ namespace tensord {
 // the channel that the compiler thread publishes to: each step is launched once
 // its node is prepared. The run detaches from it when it ends early.
 //
-// With `*lane_is_busy` on return, see RunCompiled, the execution's inputs have
-// been moved to the lane.
+// The execution's inputs may have been used up on return: a busy lane (see
+// RunCompiled) and a graph run in stages take them over.
 //
 // Threading: the thread that leases the slot. Errors: as RunCompiled.
 absl::Status RunExecution(LaneSlot& slot, const CompiledGraph& graph,

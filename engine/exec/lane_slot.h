@@ -25,7 +25,7 @@ class LaneSlot {
       Device& device, op_profile::OpProfile* profile, WorkerPool* workers);
 
   // Makes room for a graph's temporaries. kResourceExhausted when the device
-  // has none; what was there stays.
+  // has none; the lane then has no arena until the next call.
   absl::Status Reserve(uint64_t arena_bytes, int32_t extent_cell_count);
 
   Device& device() { return device_; }

@@ -132,7 +132,9 @@ absl::StatusOr<FlowValue> JoinTensors(
           tensor.shape().ToString(), " and cannot join ",
           DTypeName(first.dtype()), " ", first.shape().ToString()));
     }
-    if (!is_new_axis) extents[at] += tensor.shape()[at];
+    if (is_new_axis) continue;
+    extents[at] += tensor.shape()[at];
+    if (extents[at] > kMaxElementCount) break;  // refused by Shape::Create
   }
   absl::StatusOr<Shape> shape = Shape::Create(extents);
   if (!shape.ok()) return shape.status();

@@ -30,10 +30,11 @@ bool SameType(const TensorType& type, const FlowTensor& tensor) {
 
 absl::StatusOr<HostValue> FlowRun::Allocate(DType dtype, const Shape& shape) {
   const uint64_t size = ByteSize(dtype, shape.element_count());
-  if (absl::Status s = budget->Charge(size); !s.ok()) return s;
+  const uint64_t charged = size + FlowBudget::kTensorOverhead;
+  if (absl::Status s = budget->Charge(charged); !s.ok()) return s;
   absl::StatusOr<PooledBuffer> bytes = buffers.Allocate(size);
   if (!bytes.ok()) {
-    budget->Release(size);
+    budget->Release(charged);
     return bytes.status();
   }
   return HostValue{dtype, shape, *std::move(bytes)};
@@ -113,29 +114,50 @@ absl::StatusOr<std::vector<FlowValue>> FlowProgram::Run(
   return outputs;
 }
 
+bool FlowProgram::Variant::Matches(absl::Span<const FlowValue> values) const {
+  for (const Seen& seen : relevant) {
+    const FlowValue& value = values[seen.value];
+    if (seen.is_tensor != value.is_tensor() ||
+        seen.is_sequence != value.is_sequence()) {
+      return false;
+    }
+    if (seen.is_tensor && !SameType(seen.type, *value.tensor)) return false;
+  }
+  // What was consulted is a tensor, and relevant: its kind was compared above.
+  for (const auto& [value, content] : contents) {
+    if (content.bytes() != values[value].tensor->bytes()) return false;
+  }
+  return true;
+}
+
+std::shared_ptr<const FlowProgram::Variant> FlowProgram::Lookup(
+    State& state, absl::Span<const FlowValue> values) {
+  absl::MutexLock lock(&state.mu);
+  for (auto it = state.variants.begin(); it != state.variants.end(); ++it) {
+    if (!(*it)->Matches(values)) continue;
+    state.variants.splice(state.variants.begin(), state.variants, it);
+    return state.variants.front();
+  }
+  return nullptr;
+}
+
 absl::StatusOr<std::shared_ptr<const FlowProgram::Variant>>
 FlowProgram::FindVariant(State& state, absl::Span<const FlowValue> values,
                          FlowRun& run) {
-  const auto matches = [&](const Variant& variant) {
-    for (const auto& [value, type] : variant.types) {
-      if (!SameType(type, *values[value].tensor)) return false;
-    }
-    for (const auto& [value, content] : variant.contents) {
-      if (content.bytes() != values[value].tensor->bytes()) return false;
-    }
-    return true;
-  };
-  {
-    absl::MutexLock lock(&state.mu);
-    for (auto it = state.variants.begin(); it != state.variants.end(); ++it) {
-      if (!matches(**it)) continue;
-      state.variants.splice(state.variants.begin(), state.variants, it);
-      return state.variants.front();
-    }
+  if (std::shared_ptr<const Variant> variant = Lookup(state, values)) {
+    return variant;
   }
+  const op_profile::TickClock ticks = op_profile::TickClock::Get();
+  const uint64_t start = ticks.Now();
   absl::StatusOr<std::shared_ptr<const Variant>> made =
       MakeVariant(state, values, run);
+  run.phase_ns[static_cast<size_t>(op_profile::Phase::kCompile)] +=
+      ticks.ToNs(op_profile::TickClock::Elapsed(start, ticks.Now()));
   if (!made.ok()) return made;
+  // Of two lanes that made it at once, the first one's stays.
+  if (std::shared_ptr<const Variant> other = Lookup(state, values)) {
+    return other;
+  }
   absl::MutexLock lock(&state.mu);
   state.variants.push_front(*made);
   if (state.variants.size() > State::kMaxVariants) state.variants.pop_back();
@@ -152,10 +174,14 @@ FlowProgram::MakeVariant(const State& state, absl::Span<const FlowValue> values,
   if (!stage.ok()) return stage.status();
   variant->stage = *std::move(stage);
   for (ValueId value : state.relevant) {
-    if (!values[value].is_tensor()) continue;
-    variant->types.emplace_back(
-        value, TensorType{values[value].tensor->dtype(),
-                          ToSymbolic(values[value].tensor->shape())});
+    Variant::Seen seen{.value = value,
+                       .is_tensor = values[value].is_tensor(),
+                       .is_sequence = values[value].is_sequence()};
+    if (seen.is_tensor) {
+      seen.type = {values[value].tensor->dtype(),
+                   ToSymbolic(values[value].tensor->shape())};
+    }
+    variant->relevant.push_back(std::move(seen));
   }
   for (ValueId value : variant->stage.consulted) {
     const FlowTensor& tensor = *values[value].tensor;
@@ -264,7 +290,9 @@ absl::Status FlowProgram::RunStage(
   run.budget->Release(output_bytes);
   if (!status.ok()) return status;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (absl::Status s = run.budget->Charge(outputs[i].bytes.size()); !s.ok()) {
+    if (absl::Status s = run.budget->Charge(outputs[i].bytes.size() +
+                                            FlowBudget::kTensorOverhead);
+        !s.ok()) {
       return s;
     }
     values[stage.outputs[i]] = {.tensor = run.Keep(std::move(outputs[i]))};

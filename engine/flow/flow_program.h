@@ -27,7 +27,7 @@ struct FlowRun {
   RunLimits limits;
   PhaseTimes& phase_ns;
   op_profile::Shard* shard = nullptr;
-  std::shared_ptr<ByteBudget> budget;
+  std::shared_ptr<FlowBudget> budget;
   bool* lane_is_busy = nullptr;
 
   // A tensor of these bytes' size, charged to the budget, for the caller to
@@ -45,7 +45,8 @@ struct FlowRun {
 // two stages, on the host, with bodies that are programs in turn.
 //
 // Stages are compiled when they are first met and kept by the shapes (and the
-// consulted contents) that decided them, so a steady state plans nothing.
+// consulted contents) that decided them, the last kMaxVariants of each place,
+// so a steady state of few shapes plans nothing.
 //
 // Threading: Run may be called from many lanes at once.
 // Ownership: shares the graph; borrows device, weights and environment, which
@@ -74,7 +75,18 @@ class FlowProgram {
 
   // A stage for one set of shapes and consulted contents, compiled.
   struct Variant {
-    std::vector<std::pair<ValueId, TensorType>> types;
+    // A value that pending nodes read, as it was: its kind is part of the
+    // match, since one path may give a tensor where another gives none.
+    struct Seen {
+      ValueId value = kNoValue;
+      bool is_tensor = false;
+      bool is_sequence = false;
+      TensorType type;  // of a tensor
+    };
+
+    bool Matches(absl::Span<const FlowValue> values) const;
+
+    std::vector<Seen> relevant;
     std::vector<std::pair<ValueId, HostTensor>> contents;
     Stage stage;
     std::shared_ptr<const CompiledGraph> compiled;  // null without a stage
@@ -93,6 +105,8 @@ class FlowProgram {
     std::list<std::shared_ptr<const Variant>> variants ABSL_GUARDED_BY(mu);
   };
 
+  static std::shared_ptr<const Variant> Lookup(
+      State& state, absl::Span<const FlowValue> values);
   std::shared_ptr<State> MakeState(std::vector<bool> is_done) const;
   absl::StatusOr<std::shared_ptr<const Variant>> FindVariant(
       State& state, absl::Span<const FlowValue> values, FlowRun& run);

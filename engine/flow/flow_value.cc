@@ -4,7 +4,7 @@
 
 namespace tensord {
 
-absl::Status ByteBudget::Charge(uint64_t bytes) {
+absl::Status FlowBudget::Charge(uint64_t bytes) {
   const uint64_t used = used_.load();
   if (bytes > limit_ || used > limit_ - bytes) {
     return LimitDetails{.limit = "max_peak_bytes",

@@ -18,9 +18,12 @@ namespace tensord {
 //
 // Threading: thread-safe: a lane may drop the last value of a run that was
 // given up. Ownership: shared by the values charged to it.
-class ByteBudget {
+class FlowBudget {
  public:
-  explicit ByteBudget(uint64_t limit) : limit_(limit) {}
+  // What a tensor costs beyond its bytes, so that empty ones are not free.
+  static constexpr uint64_t kTensorOverhead = 256;
+
+  explicit FlowBudget(uint64_t limit) : limit_(limit) {}
 
   // kResourceExhausted above the limit, with what was asked and what is in use.
   absl::Status Charge(uint64_t bytes);
@@ -37,10 +40,10 @@ class ByteBudget {
 // Threading: immutable. Ownership: shared by the values that refer to it.
 class FlowTensor {
  public:
-  // `budget` has been charged for it.
-  FlowTensor(HostValue value, std::shared_ptr<ByteBudget> budget)
+  // `budget` has been charged its bytes and kTensorOverhead.
+  FlowTensor(HostValue value, std::shared_ptr<FlowBudget> budget)
       : value_(std::move(value)),
-        charged_(value_.bytes.size()),
+        charged_(value_.bytes.size() + FlowBudget::kTensorOverhead),
         budget_(std::move(budget)) {}
   ~FlowTensor() { budget_->Release(charged_); }
   FlowTensor(const FlowTensor&) = delete;
@@ -56,7 +59,7 @@ class FlowTensor {
  private:
   HostValue value_;
   const uint64_t charged_;
-  const std::shared_ptr<ByteBudget> budget_;
+  const std::shared_ptr<FlowBudget> budget_;
 };
 
 // What an edge of a graph with control flow carries: a tensor, a sequence of

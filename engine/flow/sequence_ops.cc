@@ -112,6 +112,15 @@ Outputs Length(FlowNode& node) {
   return std::vector<FlowValue>{*std::move(length)};
 }
 
+// An empty tensor may have any extent, so bytes alone do not bound the parts.
+constexpr int64_t kMaxParts = 1'000'000;
+
+absl::Status CheckPartCount(int64_t count) {
+  if (count <= kMaxParts) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "a sequence of ", count, " parts; at most ", kMaxParts, " are made"));
+}
+
 // How long each part is: as `split` lists them, as long as its one number says
 // (the last may be shorter), or 1 without it.
 absl::StatusOr<std::vector<int64_t>> PartLengths(const FlowNode& node,
@@ -120,12 +129,13 @@ absl::StatusOr<std::vector<int64_t>> PartLengths(const FlowNode& node,
   if (node.has_input(1) && node.input(1).is_tensor() &&
       node.input(1).tensor->shape().rank() == 1) {
     const FlowTensor& split = *node.input(1).tensor;
+    if (split.dtype() != DType::kInt64 && split.dtype() != DType::kInt32) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "split is ", DTypeName(split.dtype()), ", not int64 or int32"));
+    }
     int64_t sum = 0;
     const int64_t count = split.shape()[0];
-    if (count > extent) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "split lists ", count, " parts of an extent of ", extent));
-    }
+    if (absl::Status s = CheckPartCount(count); !s.ok()) return s;
     for (int64_t i = 0; i < count; ++i) {
       const int64_t length =
           split.dtype() == DType::kInt64
@@ -152,6 +162,9 @@ absl::StatusOr<std::vector<int64_t>> PartLengths(const FlowNode& node,
   }
   if (length < 1) {
     return absl::InvalidArgumentError(absl::StrCat("parts of length ", length));
+  }
+  if (absl::Status s = CheckPartCount((extent - 1) / length + 1); !s.ok()) {
+    return s;
   }
   for (int64_t at = 0; at < extent; at += std::min(length, extent - at)) {
     lengths.push_back(std::min(length, extent - at));

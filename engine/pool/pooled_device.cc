@@ -90,6 +90,7 @@ PooledDevice::~PooledDevice() {
 bool PooledDevice::TryRunInline(Execution& execution) {
   if (!info().is_synchronous || execution.preparation != nullptr ||
       execution.compiled->later_segments != nullptr ||
+      execution.compiled->flow != nullptr ||
       execution.compiled->estimated_ns >=
           absl::ToDoubleNanoseconds(options_.inline_limit)) {
     return false;
