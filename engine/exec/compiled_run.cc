@@ -66,6 +66,7 @@ class Run {
       }
     }
     if (!status.ok()) outputs_.clear();
+    if (!*lane_is_busy) slot_.Trim();
     return status;
   }
 

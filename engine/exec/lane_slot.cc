@@ -54,4 +54,8 @@ absl::Status LaneSlot::Reserve(uint64_t arena_bytes,
   return absl::OkStatus();
 }
 
+void LaneSlot::Trim(uint64_t max_idle_bytes) {
+  if (SizeOf(arena_) > max_idle_bytes) arena_.reset();
+}
+
 }  // namespace tensord

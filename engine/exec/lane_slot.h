@@ -28,6 +28,14 @@ class LaneSlot {
   // has none; the lane then has no arena until the next call.
   absl::Status Reserve(uint64_t arena_bytes, int32_t extent_cell_count);
 
+  // After a run: an arena above `max_idle_bytes` goes back to the device, so
+  // that one giant graph does not hold its memory for the life of the process.
+  // Such a graph pays for its pages in each run; all others never allocate
+  // again. The lane is idle.
+  void Trim(uint64_t max_idle_bytes = kMaxIdleArenaBytes);
+
+  static constexpr uint64_t kMaxIdleArenaBytes = uint64_t{1} << 30;
+
   Device& device() { return device_; }
   Lane& lane() { return *lane_; }
   WorkerPool* workers() { return workers_; }

@@ -16,7 +16,7 @@ class NodeReader;
 
 // What the engine knows of an operator, whatever runs it: how its attributes
 // are read, in every version of the operator set, and what its outputs look
-// like. One file per operator or family in engine/ops, one row in op_table.cc.
+// like. One file per operator or family in engine/ops, one line in op_list.h.
 //
 // Threading: immutable; every function may be called from many threads at once.
 struct OpDef {

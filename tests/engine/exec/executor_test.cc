@@ -72,6 +72,17 @@ TEST_F(ExecutorTest, ASecondRunReusesTheLanesMemory) {
   EXPECT_EQ(control().counts().allocations, allocations);
 }
 
+TEST_F(ExecutorTest, AGiantArenaGoesBackAndASmallOneStays) {
+  ASSERT_THAT(rig_.slot().Reserve(1 << 20, 0), IsOk());
+  rig_.slot().Trim(1 << 20);
+  EXPECT_NE(rig_.slot().arena(), nullptr);
+  const uint64_t allocated = rig_.device().allocated_bytes();
+  rig_.slot().Trim((1 << 20) - 1);
+  EXPECT_EQ(rig_.slot().arena(), nullptr);
+  EXPECT_LE(rig_.device().allocated_bytes() + (1 << 20), allocated);
+  EXPECT_THAT(rig_.slot().Reserve(64, 0), IsOk());
+}
+
 TEST_F(ExecutorTest, AFailingLaunchIsItsStatusAndLeavesNoOutput) {
   const auto graph = rig_.Compile(ScaleAndShift(), {Shape({4})});
   control().FailLaunch(1);
