@@ -3,7 +3,7 @@
 // client, in turns of a fraction of a second, so that whatever else the machine
 // does falls on both.
 //
-//   rpc_bench ADDRESS... [--rounds N] [--round-ms N]
+//   rpc_bench ADDRESS... [--rounds N] [--round-ms N] [--elements N]
 //
 // The daemon has the options --devices=null:0 --enable-echo-for-benchmarks. One
 // line of JSON for each address, concurrency and method; the last line has the
@@ -45,7 +45,7 @@ using grpc::internal::RpcMethod;
 
 constexpr char kEcho[] = "/tensord.bench.v1.Echo/Echo";
 constexpr char kExecute[] = "/tensord.v1.ExecutionService/Execute";
-constexpr int kElements = 16;
+constexpr int kMaxMessageBytes = 1 << 30;
 
 [[noreturn]] void Fail(const std::string& what, const grpc::Status& status) {
   std::fprintf(stderr, "rpc_bench: %s: %s\n", what.c_str(),
@@ -66,14 +66,14 @@ Response Call(grpc::ChannelInterface& channel, const char* method,
   return response;
 }
 
-std::string SubmitGraph(grpc::ChannelInterface& channel) {
+std::string SubmitGraph(grpc::ChannelInterface& channel, int elements) {
   v1::SubmitGraphRequest request;
   v1::Graph& graph = *request.mutable_graph();
   graph.set_opset_version(17);
   v1::ValueInfo& input = *graph.add_inputs();
   input.set_name("x");
   input.set_dtype(v1::DTYPE_FLOAT32);
-  input.add_dims()->set_size(kElements);
+  input.add_dims()->set_size(elements);
   v1::Node& node = *graph.add_nodes();
   node.set_op("Relu");
   node.add_inputs("x");
@@ -84,14 +84,15 @@ std::string SubmitGraph(grpc::ChannelInterface& channel) {
       .graph_id();
 }
 
-std::string RequestBytes(const std::string& graph_id) {
+std::string RequestBytes(const std::string& graph_id, int elements) {
   v1::ExecuteRequest request;
   request.set_graph_id(graph_id);
   v1::ExecuteInput& input = *request.add_inputs();
   input.set_name("x");
   input.mutable_tensor()->set_dtype(v1::DTYPE_FLOAT32);
-  input.mutable_tensor()->add_dims(kElements);
-  input.mutable_tensor()->set_data(std::string(4 * kElements, '\1'));
+  input.mutable_tensor()->add_dims(elements);
+  input.mutable_tensor()->set_data(
+      std::string(4 * static_cast<size_t>(elements), '\1'));
   return request.SerializeAsString();
 }
 
@@ -184,6 +185,12 @@ int64_t NullLaunches(grpc::ChannelInterface& channel) {
   return launches;
 }
 
+struct Options {
+  int rounds = 8;
+  int round_ms = 250;
+  int elements = 16;  // float32 in and out
+};
+
 struct Ratios {
   double p50 = 0;
   double rate = 0;
@@ -191,13 +198,16 @@ struct Ratios {
 
 class Bench {
  public:
-  Bench(const std::string& address, int rounds, int round_ms)
+  Bench(const std::string& address, const Options& options)
       : address_(address),
-        rounds_(rounds),
-        round_length_(std::chrono::milliseconds(round_ms)),
-        channel_(
-            grpc::CreateChannel(address, grpc::InsecureChannelCredentials())) {
-    const std::string bytes = RequestBytes(SubmitGraph(*channel_));
+        rounds_(options.rounds),
+        round_length_(std::chrono::milliseconds(options.round_ms)) {
+    grpc::ChannelArguments arguments;
+    arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+    channel_ = grpc::CreateCustomChannel(
+        address, grpc::InsecureChannelCredentials(), arguments);
+    const std::string bytes = RequestBytes(
+        SubmitGraph(*channel_, options.elements), options.elements);
     const grpc::Slice slice(bytes);
     request_ = grpc::ByteBuffer(&slice, 1);
   }
@@ -233,6 +243,7 @@ class Bench {
         {"p50_us", totals.PercentileUs(0.5)},
         {"p99_us", totals.PercentileUs(0.99)},
         {"rate", totals.rate()},
+        {"request_bytes", request_.Length()},
         {"calls", totals.latencies_ns.size()}};
     std::printf("%s\n", line.dump().c_str());
     std::fflush(stdout);
@@ -241,17 +252,17 @@ class Bench {
   const std::string address_;
   const int rounds_;
   const Clock::duration round_length_;
-  const std::shared_ptr<grpc::Channel> channel_;
+  std::shared_ptr<grpc::Channel> channel_;
   grpc::ByteBuffer request_;
   int64_t executions_ = 0;
   int64_t launches_ = 0;
 };
 
-void Run(const std::vector<std::string>& addresses, int rounds, int round_ms) {
+void Run(const std::vector<std::string>& addresses, const Options& options) {
   nlohmann::ordered_json last;
   int64_t executions = 0, launches = 0;
   for (const std::string& address : addresses) {
-    Bench bench(address, rounds, round_ms);
+    Bench bench(address, options);
     for (const int concurrency : {1, 16, 64}) {
       const Ratios ratios = bench.Compare(concurrency);
       if (address != addresses.front()) continue;
@@ -272,11 +283,12 @@ void Run(const std::vector<std::string>& addresses, int rounds, int round_ms) {
 
 int main(int argc, char** argv) {
   std::vector<std::string> addresses;
-  int rounds = 8, round_ms = 250;
+  tensord::Options options;
   for (int i = 1; i < argc; ++i) {
     const absl::string_view argument = argv[i];
-    int* number = argument == "--rounds"     ? &rounds
-                  : argument == "--round-ms" ? &round_ms
+    int* number = argument == "--rounds"     ? &options.rounds
+                  : argument == "--round-ms" ? &options.round_ms
+                  : argument == "--elements" ? &options.elements
                                              : nullptr;
     if (number == nullptr) {
       addresses.emplace_back(argv[i]);
@@ -286,10 +298,12 @@ int main(int argc, char** argv) {
     }
   }
   if (addresses.empty()) {
-    std::fprintf(stderr, "rpc_bench ADDRESS... [--rounds N] [--round-ms N]\n");
+    std::fprintf(stderr,
+                 "rpc_bench ADDRESS... [--rounds N] [--round-ms N] "
+                 "[--elements N]\n");
     return 2;
   }
-  tensord::Run(addresses, rounds, round_ms);
+  tensord::Run(addresses, options);
   // gRPC may take ten seconds to join its threads.
   std::fflush(stdout);
   _exit(0);
