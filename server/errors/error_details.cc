@@ -31,6 +31,16 @@ absl::Status ErrorWithReason(absl::StatusCode code, v1::ErrorReason reason,
   return WithDetail(absl::Status(code, text), info);
 }
 
+std::string ReasonOf(const absl::Status& status) {
+  const absl::optional<absl::Cord> payload =
+      status.GetPayload("type.googleapis.com/google.rpc.ErrorInfo");
+  google::rpc::ErrorInfo info;
+  if (!payload.has_value() || !info.ParseFromString(std::string(*payload))) {
+    return {};
+  }
+  return info.reason();
+}
+
 absl::Status MalformedMessage(absl::string_view message, size_t offset_bytes) {
   return ErrorWithReason(
       absl::StatusCode::kInvalidArgument, v1::MALFORMED_MESSAGE,

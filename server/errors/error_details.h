@@ -31,6 +31,9 @@ using Metadata =
 absl::Status ErrorWithReason(absl::StatusCode code, v1::ErrorReason reason,
                              absl::string_view text, Metadata metadata = {});
 
+// ErrorInfo's reason: "DRAINING". Empty when there is none.
+std::string ReasonOf(const absl::Status& status);
+
 // kInvalidArgument, MALFORMED_MESSAGE. `message` is its full name, `offset`
 // where decoding stopped.
 absl::Status MalformedMessage(absl::string_view message, size_t offset_bytes);

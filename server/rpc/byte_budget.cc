@@ -28,12 +28,14 @@ void ByteBudget::Request(uint64_t bytes, Claim& claim,
 
 void ByteBudget::Return(Claim& claim) {
   std::vector<absl::AnyInvocable<void()>> granted;
+  absl::AnyInvocable<void()> withdrawn;  // dropped without the lock
   {
     absl::MutexLock lock(&mu_);
     if (claim.is_granted_) {
       free_bytes_ += claim.bytes_;
     } else {
       waiting_.remove(&claim);
+      withdrawn = std::move(claim.granted_);
     }
     while (!waiting_.empty() && waiting_.front()->bytes_ <= free_bytes_) {
       Claim& next = *waiting_.front();

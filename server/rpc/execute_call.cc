@@ -3,7 +3,6 @@
 #include <grpc/slice.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
-#include <grpcpp/support/time.h>
 
 #include <atomic>
 #include <optional>
@@ -12,27 +11,31 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/inlined_vector.h"
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/clock.h"
-#include "engine/graph/escape.h"
+#include "absl/time/time.h"
 #include "engine/graph/status_macros.h"
 #include "engine/profile/clock.h"
 #include "server/errors/error_details.h"
-#include "server/rpc/execute_options.h"
 #include "server/rpc/execute_outcome.h"
+#include "server/rpc/execute_request.h"
 #include "server/rpc/execution_id.h"
-#include "server/rpc/graph_id.h"
-#include "server/rpc/message_io.h"
 #include "server/rpc/principal.h"
-#include "server/wire/execute_decoder.h"
 #include "server/wire/execute_encoder.h"
 
 namespace tensord {
 namespace {
 
 using op_profile::Phase;
+
+absl::Time DeadlineOf(const grpc::CallbackServerContext& context) {
+  const gpr_timespec deadline = context.raw_deadline();
+  if (gpr_time_cmp(deadline, gpr_inf_future(deadline.clock_type)) == 0) {
+    return absl::InfiniteFuture();
+  }
+  const gpr_timespec wall =
+      gpr_convert_clock_type(deadline, GPR_CLOCK_REALTIME);
+  return absl::FromUnixSeconds(wall.tv_sec) + absl::Nanoseconds(wall.tv_nsec);
+}
 
 class ExecuteCallPool;
 
@@ -47,9 +50,8 @@ class ExecuteCall {
               ExecuteCallPool& pool)
       : environment_(method.environment),
         method_(method),
-        facts_(facts),
         pool_(pool),
-        decoder_(LimitsOf(environment_), environment_.engine.buffers()) {
+        request_(environment_, facts) {
     execution_.on_done = [](Execution& execution) {
       static_cast<ExecuteCall*>(execution.user)->OnExecutionDone();
     };
@@ -68,7 +70,6 @@ class ExecuteCall {
     grpc::ServerUnaryReactor* reactor = &reactor_.emplace(*this);
     record_->AddRequestBytes(request.Length());
     absl::Status status = Decode(request);
-    segments_.Clear();
     // gRPC would keep the received bytes until the call is over, beside the
     // copy that runs. The object is not const, only its reference is.
     const_cast<grpc::ByteBuffer&>(request).Clear();
@@ -97,170 +98,19 @@ class ExecuteCall {
     ExecuteCall& call_;
   };
 
-  static ExecuteLimits LimitsOf(const ServiceEnvironment& environment) {
-    const GraphLimits& limits = environment.config.engine.limits;
-    return {limits.max_rank, limits.max_elements, limits.max_name_bytes};
-  }
-
   absl::Status Decode(const grpc::ByteBuffer& request) {
     const auto clock = op_profile::TickClock::Get();
     const uint64_t start = clock.Now();
     TENSORD_RETURN_IF_ERROR(
-        CheckReceived(request, environment_.config.max_message_bytes));
-    segments_.Assign(request);
-    const WireReader reader(segments_.segments());
-    TENSORD_RETURN_IF_ERROR(DecodeExecuteHead(reader, head_));
-    TENSORD_RETURN_IF_ERROR(FindGraph());
-    if (head_.options.has_value()) {
-      TENSORD_RETURN_IF_ERROR(
-          ApplyExecuteOptions(*head_.options, environment_.engine,
-                              environment_.config.max_trace_rows, execution_));
-    }
-    TENSORD_RETURN_IF_ERROR(CheckCounts());
-    TENSORD_RETURN_IF_ERROR(decoder_.Decode(
-        reader, [this](DecodedOutput& output) { return TakeOutput(output); },
-        [this](DecodedInput& input) { return TakeInput(input); }));
-    TENSORD_RETURN_IF_ERROR(CheckAllInputs());
+        request_.Read(request, PrincipalOf(*context_), execution_));
     execution_.deadline = DeadlineOf(*context_);
-    execution_.phase_ns[static_cast<size_t>(Phase::kDecode)] =
+    SetPhase(Phase::kDecode, clock, start);
+    return absl::OkStatus();
+  }
+
+  void SetPhase(Phase phase, op_profile::TickClock clock, uint64_t start) {
+    execution_.phase_ns[static_cast<size_t>(phase)] =
         static_cast<int64_t>(clock.ToNs(clock.Elapsed(start, clock.Now())));
-    return absl::OkStatus();
-  }
-
-  static absl::Time DeadlineOf(const grpc::CallbackServerContext& context) {
-    const gpr_timespec deadline = context.raw_deadline();
-    if (gpr_time_cmp(deadline, gpr_inf_future(deadline.clock_type)) == 0) {
-      return absl::InfiniteFuture();
-    }
-    const gpr_timespec wall =
-        gpr_convert_clock_type(deadline, GPR_CLOCK_REALTIME);
-    return absl::FromUnixSeconds(wall.tv_sec) + absl::Nanoseconds(wall.tv_nsec);
-  }
-
-  absl::Status FindGraph() {
-    auto graph =
-        environment_.engine.FindGraph(head_.graph_id, PrincipalOf(*context_));
-    if (!graph.ok()) {
-      if (!IsGraphId(head_.graph_id)) {
-        return BadField("graph_id", absl::StrCat(Quoted(head_.graph_id),
-                                                 " is no graph id"));
-      }
-      return absl::IsNotFound(graph.status())
-                 ? ResourceNotFound("graph", head_.graph_id)
-                 : graph.status();
-    }
-    execution_.graph = *std::move(graph);
-    if (auto facts = facts_.Find(head_.graph_id); facts != nullptr) {
-      facts->execution_count.fetch_add(1, std::memory_order_relaxed);
-      facts->NoteUse(absl::GetCurrentTimeNanos());
-    }
-    return absl::OkStatus();
-  }
-
-  const Graph& graph() const { return *execution_.graph->graph(); }
-  const std::string& InputName(size_t index) const {
-    return graph().value(graph().inputs[index]).name;
-  }
-  const std::string& OutputName(size_t index) const {
-    return graph().value(graph().outputs[index]).name;
-  }
-
-  // Before any input is read, so that a message full of them allocates nothing.
-  absl::Status CheckCounts() {
-    if (head_.input_count > graph().inputs.size()) {
-      return BadField("inputs",
-                      absl::StrCat("the graph has ", graph().inputs.size(),
-                                   ", and ", head_.input_count, " are given"));
-    }
-    if (head_.output_count > graph().outputs.size()) {
-      return BadField(
-          "outputs",
-          absl::StrCat("the graph has ", graph().outputs.size(), ", and ",
-                       head_.output_count, " are asked for"));
-    }
-    execution_.inputs.resize(graph().inputs.size());
-    is_given_.assign(graph().inputs.size(), false);
-    return absl::OkStatus();
-  }
-
-  absl::Status TakeOutput(const DecodedOutput& output) {
-    if (output.keep_on_device)
-      return FeatureOff("RequestedOutput.keep_on_device");
-    if (output.has_other_fields) {
-      return BadField("outputs", absl::StrCat("output ", Quoted(output.name),
-                                              ": time_to_live and reuse_input "
-                                              "need keep_on_device"));
-    }
-    for (size_t i = 0; i < graph().outputs.size(); ++i) {
-      if (OutputName(i) != output.name) continue;
-      for (const size_t taken : wanted_) {
-        if (taken == i) {
-          return BadField("outputs",
-                          absl::StrCat("output ", Quoted(output.name),
-                                       " is asked for twice"));
-        }
-      }
-      wanted_.push_back(i);
-      return absl::OkStatus();
-    }
-    return BadField("outputs", absl::StrCat("the graph has no output ",
-                                            Quoted(output.name)));
-  }
-
-  absl::Status TakeInput(DecodedInput& input) {
-    switch (input.source) {
-      case InputSource::kTensor:
-        break;
-      case InputSource::kNone:
-        return BadField("inputs", absl::StrCat("input ", Quoted(input.name),
-                                               " has no tensor"));
-      case InputSource::kTensorId:
-        return FeatureOff("ExecuteInput.tensor_id");
-      case InputSource::kAbsent:
-        return FeatureOff("ExecuteInput.is_absent");
-      case InputSource::kSequence:
-        return FeatureOff("ExecuteInput.sequence");
-    }
-    if (input.donate) {
-      return BadField("inputs", absl::StrCat("input ", Quoted(input.name),
-                                             ": donate needs tensor_id"));
-    }
-    const size_t index = FindInput(input.name);
-    if (index == graph().inputs.size()) {
-      return BadField("inputs", absl::StrCat("the graph has no input ",
-                                             Quoted(input.name)));
-    }
-    if (is_given_[index]) {
-      return BadField("inputs", absl::StrCat("input ", Quoted(input.name),
-                                             " is given twice"));
-    }
-    is_given_[index] = true;
-    execution_.inputs[index] = std::move(input.value);
-    return absl::OkStatus();
-  }
-
-  // Most clients give inputs in the graph's order, so the next one is tried
-  // first. inputs.size() when there is none of that name.
-  size_t FindInput(absl::string_view name) {
-    const size_t count = graph().inputs.size();
-    for (size_t tried = 0; tried < count; ++tried) {
-      const size_t index = (next_input_ + tried) % count;
-      if (InputName(index) == name) {
-        next_input_ = index + 1;
-        return index;
-      }
-    }
-    return count;
-  }
-
-  absl::Status CheckAllInputs() const {
-    for (size_t i = 0; i < is_given_.size(); ++i) {
-      if (!is_given_[i]) {
-        return BadField("inputs", absl::StrCat("input ", Quoted(InputName(i)),
-                                               " is missing"));
-      }
-    }
-    return absl::OkStatus();
   }
 
   void Cancel() {
@@ -272,23 +122,15 @@ class ExecuteCall {
   void OnExecutionDone() {
     const auto clock = op_profile::TickClock::Get();
     const uint64_t start = clock.Now();
-    absl::Status status = ExecutionStatus(execution_);
-    RecordOutcome(status, environment_.executions);
+    absl::Status status = ExecutionStatus(execution_, environment_.engine);
+    RecordOutcome(execution_, status, environment_.executions);
     if (status.ok()) status = Encode();
-    if (status.ok()) {
-      execution_.phase_ns[static_cast<size_t>(Phase::kEncode)] =
-          static_cast<int64_t>(clock.ToNs(clock.Elapsed(start, clock.Now())));
-    }
+    if (status.ok()) SetPhase(Phase::kEncode, clock, start);
     RecordPhases(execution_, environment_);
     End(status);
   }
 
   absl::Status Encode() {
-    if (wanted_.empty()) {
-      for (size_t i = 0; i < execution_.outputs.size(); ++i) {
-        wanted_.push_back(i);
-      }
-    }
     NewExecutionId(environment_.config.advertised_name, execution_id_);
     const std::string device = execution_.ran_on.ToString();
     std::string trace;
@@ -296,9 +138,10 @@ class ExecuteCall {
       trace = TraceMessage(execution_, environment_.profile);
     }
     encoder_.Begin({execution_id_, device, execution_.phase_ns, trace});
-    for (const size_t index : wanted_) {
-      encoder_.AddOutput(OutputName(index),
-                         std::move(execution_.outputs[index]));
+    if (request_.wanted().empty()) {
+      for (size_t i = 0; i < execution_.outputs.size(); ++i) AddOutput(i);
+    } else {
+      for (const size_t index : request_.wanted()) AddOutput(index);
     }
     if (encoder_.size_bytes() >
         static_cast<uint64_t>(environment_.config.max_message_bytes)) {
@@ -307,6 +150,12 @@ class ExecuteCall {
     }
     FillResponse();
     return absl::OkStatus();
+  }
+
+  void AddOutput(size_t index) {
+    const Graph& graph = *execution_.graph->graph();
+    encoder_.AddOutput(graph.value(graph.outputs[index]).name,
+                       std::move(execution_.outputs[index]));
   }
 
   void FillResponse() {
@@ -342,7 +191,6 @@ class ExecuteCall {
 
   const ServiceEnvironment& environment_;
   const MethodRecord& method_;
-  GraphFactsTable& facts_;
   ExecuteCallPool& pool_;
 
   // Of this call.
@@ -353,14 +201,9 @@ class ExecuteCall {
   std::optional<Reactor> reactor_;
   std::atomic<bool> is_started_{false};
   Execution execution_;
-  absl::InlinedVector<size_t, 4> wanted_;  // outputs, in the order asked for
-  absl::InlinedVector<bool, 8> is_given_;
-  size_t next_input_ = 0;
 
   // Kept for the next one.
-  BufferSegments segments_;
-  ExecuteHead head_;
-  ExecuteBodyDecoder decoder_;
+  ExecuteRequestReader request_;
   ExecuteEncoder encoder_;
   std::string execution_id_;
   std::vector<grpc::Slice> slices_;
@@ -417,8 +260,6 @@ void ExecuteCall::Recycle() {
   execution_.is_cancelled.store(false, std::memory_order_relaxed);
   execution_.status = absl::OkStatus();
   execution_.phase_ns.fill(0);
-  wanted_.clear();
-  next_input_ = 0;
   encoder_.parts().clear();
   pool_.Return(std::unique_ptr<ExecuteCall>(this));
 }

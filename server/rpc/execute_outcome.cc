@@ -4,7 +4,6 @@
 
 #include "engine/cache/loaded_graph.h"
 #include "engine/graph/escape.h"
-#include "engine/limit_exceeded.h"
 #include "server/errors/error_details.h"
 #include "tensord/v1/errors.pb.h"
 #include "tensord/v1/execution_service.pb.h"
@@ -14,6 +13,7 @@ namespace {
 
 using metrics::ExecutionOutcome;
 using metrics::RejectionReason;
+using op_profile::Phase;
 
 // Whether the value can be the input: what inference says of it alone.
 bool Fits(const HostValue& value, const TensorType& type) {
@@ -53,22 +53,31 @@ v1::InvalidTensor Describe(const HostValue& value, const std::string& name,
   return detail;
 }
 
-std::optional<RejectionReason> RejectionOf(const absl::Status& status) {
-  if (status.code() == absl::StatusCode::kUnavailable) {
-    return RejectionReason::kNoDevice;
+// Why there was no device: the one that was asked for, or else all of them.
+absl::Status WithReason(const absl::Status& status, const Execution& execution,
+                        const Engine& engine) {
+  const auto with = [&](v1::ErrorReason reason, const std::string& device) {
+    return device.empty()
+               ? ErrorWithReason(status.code(), reason, status.message())
+               : ErrorWithReason(status.code(), reason, status.message(),
+                                 {{"device", device}});
+  };
+  for (const DeviceStatus& device : engine.Devices()) {
+    if (execution.device.value_or(device.info.id) != device.info.id) continue;
+    const std::string name = device.info.id.ToString();
+    if (!device.health.ok()) return with(v1::DEVICE_LOST, name);
+    if (device.is_draining) return with(v1::DRAINING, name);
   }
-  const std::optional<LimitDetails> limit = LimitDetails::FromStatus(status);
-  if (!limit.has_value()) return std::nullopt;
-  if (limit->limit == "max_queue_length") return RejectionReason::kQueueFull;
-  if (limit->limit == "max_queued_bytes") return RejectionReason::kQueueBytes;
-  if (limit->limit == "max_peak_bytes") return RejectionReason::kMemory;
-  return RejectionReason::kLimit;
+  return with(v1::DRAINING, "");
 }
 
 }  // namespace
 
-absl::Status ExecutionStatus(const Execution& execution) {
+absl::Status ExecutionStatus(const Execution& execution, const Engine& engine) {
   const absl::Status& status = execution.status;
+  if (status.code() == absl::StatusCode::kUnavailable) {
+    return WithReason(status, execution, engine);
+  }
   if (status.code() != absl::StatusCode::kInvalidArgument ||
       execution.graph == nullptr) {
     return status;
@@ -86,7 +95,7 @@ absl::Status ExecutionStatus(const Execution& execution) {
   return status;
 }
 
-void RecordOutcome(const absl::Status& status,
+void RecordOutcome(const Execution& execution, const absl::Status& status,
                    metrics::ExecutionMetrics& executions) {
   switch (status.code()) {
     case absl::StatusCode::kOk:
@@ -101,8 +110,13 @@ void RecordOutcome(const absl::Status& status,
     default:
       executions.RecordOutcome(ExecutionOutcome::kFailed);
   }
-  if (const auto reason = RejectionOf(status); reason.has_value()) {
-    executions.RecordRejection(*reason);
+  // One whose device was lost under it was not refused.
+  if (execution.phase_ns[static_cast<size_t>(Phase::kRun)] != 0) return;
+  const std::string reason = ReasonOf(status);
+  if (reason == v1::ErrorReason_Name(v1::DRAINING)) {
+    executions.RecordRejection(RejectionReason::kDraining);
+  } else if (reason == v1::ErrorReason_Name(v1::DEVICE_LOST)) {
+    executions.RecordRejection(RejectionReason::kNoDevice);
   }
 }
 

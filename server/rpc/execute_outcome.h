@@ -15,10 +15,12 @@ namespace tensord {
 // its metrics. Threading: thread-safe.
 
 // The execution's status; with InvalidTensor for an input that does not fit,
-// which only the server can tell in the API's words.
-absl::Status ExecutionStatus(const Execution& execution);
+// and the reason why no device takes it, which only the server can tell in the
+// API's words.
+absl::Status ExecutionStatus(const Execution& execution, const Engine& engine);
 
-void RecordOutcome(const absl::Status& status,
+// `status` is ExecutionStatus()'s.
+void RecordOutcome(const Execution& execution, const absl::Status& status,
                    metrics::ExecutionMetrics& executions);
 
 // The server's own phases, and the wait for a lane of an execution that

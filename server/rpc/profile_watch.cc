@@ -89,7 +89,10 @@ class Watch final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
       is_waiting_ = true;
     }
     alarm_.Set(absl::ToChronoTime(absl::Now() + interval_),
-               [self = self_](bool) { self->OnAlarm(); });
+               // An alarm keeps what it calls as long as itself.
+               [weak = weak_from_this()](bool) {
+                 if (const auto self = weak.lock()) self->OnAlarm();
+               });
     // A cancellation that came before the alarm was set found nothing to wake.
     if (context_.IsCancelled()) alarm_.Cancel();
   }

@@ -12,6 +12,7 @@
 #include "server/log/rate_limit.h"
 #include "server/log/trace_context.h"
 #include "server/rpc/principal.h"
+#include "server/rpc/rejection.h"
 #include "server/rpc/status_mapping.h"
 
 namespace tensord {
@@ -71,6 +72,9 @@ grpc::Status RequestRecord::End(const absl::Status& status,
   if (status.ok() && !IsSlow(duration_ns) &&
       !environment.log.is_enabled(LogSeverity::kDebug)) {
     return grpc::Status::OK;
+  }
+  if (const auto reason = RejectionOf(status); reason.has_value()) {
+    environment.executions.RecordRejection(*reason);
   }
   std::string request_id = TraceIdOf(context);
   if (request_id.empty() && SeverityOf(status) == LogSeverity::kError) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <thread>
 
 #include "server/rpc/graph_id.h"
 #include "tensord/v1/errors.pb.h"
@@ -19,9 +20,8 @@ class Upload {
   explicit Upload(grpc::ChannelInterface& channel)
       : method_("/tensord.v1.GraphService/UploadGraph",
                 grpc::internal::RpcMethod::CLIENT_STREAMING),
-        writer_(
-            grpc::internal::ClientWriterFactory<grpc::ByteBuffer>::Create(
-                &channel, method_, &context, &response)) {}
+        writer_(grpc::internal::ClientWriterFactory<grpc::ByteBuffer>::Create(
+            &channel, method_, &context, &response)) {}
 
   bool Raw(const std::string& bytes) { return writer_->Write(ToBuffer(bytes)); }
   bool Header(const v1::UploadGraphHeader& header) {
@@ -174,6 +174,24 @@ TEST_F(GraphUploadTest, AClientThatVanishesGivesItsMemoryBack) {
   const grpc::Status status = UploadAll();
   EXPECT_TRUE(status.ok()) << status.error_message();
   EXPECT_EQ(GraphCount(), 1);
+}
+
+TEST_F(GraphUploadTest, OneThatFindsNoMemoryWaitsForItsTurn) {
+  StopServer();
+  config_.max_upload_bytes = 2000;
+  config_.upload_budget_bytes = 2000;
+  StartServer();
+  v1::UploadGraphHeader all = header_;
+  all.set_size_bytes(2000);
+  Upload first(*channel_);
+  ASSERT_TRUE(first.Header(all));
+  ASSERT_TRUE(first.Chunk("abc"));
+  grpc::Status status;
+  std::thread second([&] { status = UploadAll(); });
+  first.context.TryCancel();
+  first.Finish();
+  second.join();
+  EXPECT_TRUE(status.ok()) << status.error_message();
 }
 
 TEST_F(GraphUploadTest, AClientThatSendsNothingIsCancelled) {

@@ -6,6 +6,7 @@
 #include <grpcpp/support/sync_stream.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <thread>
 
@@ -36,6 +37,21 @@ class ServerBehaviourTest : public ServerTest {
     StartServer();
   }
 
+  // tensord_rejections_total by reason.
+  std::map<std::string, double> Rejections() {
+    metrics::SeriesBudget budget(1000);
+    metrics::Page page(budget);
+    executions_.Collect(page);
+    std::map<std::string, double> rejections;
+    for (const auto& family : std::move(page).Finish()) {
+      if (family.name != "tensord_rejections_total") continue;
+      for (const auto& metric : family.metric) {
+        rejections[metric.label[0].value] = metric.counter.value;
+      }
+    }
+    return rejections;
+  }
+
   HealthCheckResponse::ServingStatus Health(const std::string& service) {
     HealthCheckRequest request;
     request.set_service(service);
@@ -61,6 +77,7 @@ TEST_F(ServerBehaviourTest, AMessageOverTheLimitIsToldWithSideAndFlag) {
       EXPECT_EQ(detail->scope(), "received message");
     }
   }
+  EXPECT_EQ(Rejections().at("message_size"), 6);
 }
 
 TEST_F(ServerBehaviourTest, OutputsOverTheLimitAreToldAsSent) {
@@ -247,7 +264,9 @@ TEST_F(ServerBehaviourTest, WhenDrainingItTakesNoRunsAndEndsInTime) {
   v1::ExecuteResponse response;
   const grpc::Status status = Call(kExecute, IdentityRequest(id, ""), response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ReasonOf(status), "DRAINING");
   EXPECT_TRUE(DetailOf<google::rpc::RetryInfo>(status).has_value());
+  EXPECT_EQ(Rejections().at("draining"), 1);
   EXPECT_TRUE(server_->Shutdown(absl::Now() + absl::Seconds(5)));
 }
 

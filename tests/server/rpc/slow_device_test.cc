@@ -198,6 +198,7 @@ TEST_F(SlowDeviceTest, ALostDeviceIsUnavailableFromThenOn) {
         Call(kExecute, IdentityRequest(graph_id_, ""), response);
     EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE)
         << status.error_message();
+    EXPECT_EQ(ReasonOf(status), "DEVICE_LOST");
     EXPECT_TRUE(DetailOf<google::rpc::RetryInfo>(status).has_value());
   }
 }
