@@ -79,7 +79,6 @@ TEST(ByteBudget, NeverGrantsMoreThanThereIs) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_LE(most, 100);
-  EXPECT_GT(most, 60);  // several had a part at once
 }
 
 }  // namespace
