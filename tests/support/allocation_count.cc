@@ -21,11 +21,20 @@ void* Allocate(size_t size, size_t alignment) {
 
 }  // namespace
 
-// The array and nothrow forms of the standard library end in these.
+// The array forms of the standard library end in these. Its nothrow forms do
+// too, but those of a sanitizer do not, and free() would then meet a foreign
+// block.
 void* operator new(size_t size) {
   return Allocate(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 }
 void* operator new(size_t size, std::align_val_t alignment) {
+  return Allocate(size, static_cast<size_t>(alignment));
+}
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return Allocate(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+void* operator new(size_t size, std::align_val_t alignment,
+                   const std::nothrow_t&) noexcept {
   return Allocate(size, static_cast<size_t>(alignment));
 }
 void operator delete(void* block) noexcept { std::free(block); }

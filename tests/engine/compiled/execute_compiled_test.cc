@@ -22,6 +22,7 @@ class ExecuteCompiledTest : public testing::Test {
     x_ = *device_->AllocateHostVisible(32);
     y_ = *device_->AllocateHostVisible(32);
     Floats(*x_)[3] = 5;
+    Floats(*y_)[3] = 0;  // storages come uninitialised
     node_ = *CompileNode(OpKind::kRelu, {DType::kFloat32, DType::kFloat32}, 1,
                          BackendId::kVulkan, NoParams{}, table_);
   }
