@@ -100,7 +100,7 @@ class Col2ImRule {
   }
 
   absl::StatusOr<int64_t> BlocksAlong(size_t d) const {
-    const auto or_default = [d](const Dims& list, size_t i, int64_t value) {
+    const auto or_default = [](const Dims& list, size_t i, int64_t value) {
       return list.empty() ? value : list[i];
     };
     const __int128 dilation = or_default(params_.dilations, d, 1);
