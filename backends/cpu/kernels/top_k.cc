@@ -132,7 +132,7 @@ absl::Status RunTopK(const KernelCall& call) {
   const bool has_values = call.outputs[0].is_present();
   if (has_values) cells.Write(extents);
   if (HasIndices(call)) cells.Write(extents);
-  if (k == 0) return absl::OkStatus();
+  if (k == 0 || shape.element_count() == 0) return absl::OkStatus();
 
   const T* x = call.input<T>(0);
   T* y = has_values ? call.output<T>(0) : nullptr;

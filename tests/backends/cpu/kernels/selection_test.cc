@@ -56,6 +56,15 @@ TEST(TopKTest, LinesInTheMiddleOfTheShapeAreSortedEachByItself) {
   }
 }
 
+// No line holds an element, so there is no workspace to sort in either.
+TEST(TopKTest, ValuesAloneOfAnEmptyTensorAreEmpty) {
+  const TestTensor y =
+      MustRunOp({.op = "TopK",
+                 .inputs = {Tensor({0, 3}, {}), Tensor<int64_t>({1}, {2})},
+                 .constants = {1}});
+  EXPECT_EQ(y.shape, Shape({0, 2}));
+}
+
 TEST(TopKTest, ValuesAloneNeedNoIndices) {
   EXPECT_THAT(
       MustRunOp({.op = "TopK",
