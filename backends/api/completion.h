@@ -28,7 +28,8 @@ struct DeviceTimestamps {
 // Threading: every method may be called from any thread, by any number of
 //   waiters. Callbacks run on the device's completion thread, so they must not
 //   block. OnReady() on a finished Completion runs its callback inline; hold no
-//   lock that the callback takes.
+//   lock that the callback takes. Waiters wake before the callbacks run, so a
+//   callback must not use what a waiter frees once it is awake.
 // Ownership: shared by all waiters. Dropping it does not cancel the work; the
 //   lane keeps the storages alive until the device is finished.
 // Errors: kUnavailable when the device was lost or quarantined meanwhile,

@@ -4,12 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <latch>
 #include <memory>
 #include <thread>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "tests/support/backend_test.h"
 
 namespace tensord {
@@ -30,7 +30,7 @@ class AsynchronousContract : public BackendTest {
 
 TEST_P(AsynchronousContract, AHandleIsPendingUntilTheWorkIsDone) {
   CompletionHandle handle = CompletionHandle::Ready();
-  std::atomic<bool> is_called{false};
+  absl::Notification called;
   {
     FakePause pause(control());
     EnqueueCopy(lane());
@@ -41,11 +41,13 @@ TEST_P(AsynchronousContract, AHandleIsPendingUntilTheWorkIsDone) {
                 StatusIs(absl::StatusCode::kDeadlineExceeded,
                          HasSubstr("still running")));
     EXPECT_EQ(handle.completion()->device_timestamps(), std::nullopt);
-    handle.OnReady([&is_called](const absl::Status&) { is_called = true; });
-    EXPECT_FALSE(is_called);
+    handle.OnReady([&called](const absl::Status&) { called.Notify(); });
+    EXPECT_FALSE(called.HasBeenNotified());
   }
   EXPECT_THAT(handle.WaitUntil(absl::InfiniteFuture()), IsOk());
   EXPECT_TRUE(handle.IsReady());
+  // Waiters wake before callbacks run.
+  called.WaitForNotification();
 }
 
 TEST_P(AsynchronousContract, FinishedWorkHasDeviceTimestamps) {

@@ -103,6 +103,7 @@ TEST_F(ExecuteCompiledTest, AFaultReachesEveryWaiter) {
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("lost")));
   EXPECT_THAT(second->WaitUntil(absl::InfiniteFuture()),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("lost")));
+  EXPECT_EQ(called, 1);  // Fault() returns after the callbacks
   EXPECT_THAT(Launch(true),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("lost")));
 }
