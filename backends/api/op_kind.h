@@ -36,6 +36,7 @@
   X(BlackmanWindow)              \
   X(Cast)                        \
   X(CastLike)                    \
+  X(CausalConvWithState)         \
   X(Ceil)                        \
   X(Celu)                        \
   X(CenterCropPad)               \
@@ -100,6 +101,7 @@
   X(LeakyRelu)                   \
   X(Less)                        \
   X(LessOrEqual)                 \
+  X(LinearAttention)             \
   X(Log)                         \
   X(LogSoftmax)                  \
   X(Loop)                        \

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "backends/api/dtype.h"
@@ -33,9 +35,13 @@ struct ConvParams {
   Dims pads;
   int64_t group = 1;
   AutoPad auto_pad = AutoPad::kNotSet;
+  // ConvTranspose only. Empty: no extra rows, and the extents that follow from
+  // the rest.
+  Dims output_padding;
+  Dims output_shape;
 };
 
-// MaxPool, AveragePool. The global forms have NoParams.
+// MaxPool, AveragePool, LpPool, MaxUnpool. The global forms have NoParams.
 struct PoolParams {
   Dims kernel_shape;
   Dims strides;
@@ -44,6 +50,10 @@ struct PoolParams {
   AutoPad auto_pad = AutoPad::kNotSet;
   bool ceil_mode = false;
   bool count_include_pad = false;  // AveragePool only
+  // MaxPool's second output: the last two dimensions are counted the other way
+  // round.
+  bool indices_are_column_major = false;
+  int64_t p = 2;  // LpPool and GlobalLpPool
 };
 
 // Softmax, LogSoftmax. Before version 13 of the operator set they saw the input
@@ -85,8 +95,11 @@ struct TransposeParams {
   Dims permutation;  // empty: reverse all dimensions
 };
 
+// Cast, CastLike (whose `to` is the dtype of input 1).
 struct CastParams {
   DType to = DType::kUndefined;
+  // Too large for an 8-bit float: its largest number, else infinity or NaN.
+  bool saturates = true;
 };
 
 // The dimensions [start, end) of the input's shape; both may be negative,
@@ -96,8 +109,162 @@ struct ShapeParams {
   int64_t end = kMaxRank;
 };
 
-struct LeakyReluParams {
-  float alpha = 0.01f;
+// LeakyRelu, Elu, Celu, ThresholdedRelu, Swish; the default is the operator's.
+struct AlphaParams {
+  float alpha = 1.0f;
+};
+
+struct HardSigmoidParams {
+  float alpha = 0.2f;
+  float beta = 0.5f;
+};
+
+struct SeluParams {
+  float alpha = 0;
+  float gamma = 0;
+};
+
+struct GeluParams {
+  bool approximates_by_tanh = false;
+};
+
+struct IsInfParams {
+  bool detects_negative = true;
+  bool detects_positive = true;
+};
+
+struct ModParams {
+  // The sign of the dividend, as C's fmod(); else that of the divisor.
+  bool is_fmod = false;
+};
+
+struct BitShiftParams {
+  bool is_left = true;
+};
+
+// LayerNormalization and RMSNormalization (axis), GroupNormalization
+// (group_count), InstanceNormalization.
+struct NormalizationParams {
+  float epsilon = 1e-5f;
+  int64_t axis = -1;
+  int64_t group_count = 1;
+};
+
+// Over `size` neighbouring channels.
+struct LrnParams {
+  float alpha = 0.0001f;
+  float beta = 0.75f;
+  float bias = 1;
+  int64_t size = 1;
+};
+
+struct LpNormalizationParams {
+  int64_t axis = -1;
+  int64_t p = 2;
+};
+
+enum class RnnDirection : uint8_t { kForward, kReverse, kBidirectional };
+
+enum class RnnFunction : uint8_t {
+  kAffine,
+  kElu,
+  kHardSigmoid,
+  kLeakyRelu,
+  kRelu,
+  kScaledTanh,
+  kSigmoid,
+  kSoftplus,
+  kSoftsign,
+  kTanh,
+  kThresholdedRelu,
+};
+
+struct RnnActivation {
+  RnnFunction function = RnnFunction::kTanh;
+  float alpha = 0;
+  float beta = 0;
+};
+
+// RNN, GRU, LSTM.
+struct RnnParams {
+  RnnDirection direction = RnnDirection::kForward;
+  // A direction's functions, then the other's: f (RNN), f g (GRU), f g h
+  // (LSTM).
+  absl::InlinedVector<RnnActivation, 6> activations;
+  std::optional<float> clip;
+  int64_t hidden_size = 0;  // 0: as the weights say
+  bool has_batch_first = false;
+  bool couples_input_and_forget = false;     // LSTM only
+  bool applies_reset_after_product = false;  // GRU only
+};
+
+// Einsum. A term is the letters of one operand's dimensions, with '.' where the
+// ellipsis stands.
+struct EinsumParams {
+  std::vector<std::string> input_terms;
+  std::string output_term;
+};
+
+// QuantizeLinear, DequantizeLinear.
+struct QuantizeParams {
+  int64_t axis = 1;        // of a scale that is no scalar
+  int64_t block_size = 0;  // elements of a scale along the axis; 0: all
+  DType output_dtype = DType::kUndefined;  // as the inputs say
+  bool saturates = true;
+};
+
+// Attention.
+struct AttentionParams {
+  bool is_causal = false;
+  int64_t query_heads = 0;  // 0: the inputs have a dimension for them
+  int64_t key_value_heads = 0;
+  std::optional<float> scale;  // else 1 / sqrt(head size)
+  float softcap = 0;           // 0: none
+  // What the fourth output holds: 0 the products, 1 with the mask, 2 after the
+  // softcap, 3 after the softmax.
+  int64_t matmul_output_mode = 0;
+};
+
+struct RotaryEmbeddingParams {
+  bool is_interleaved = false;
+  int64_t head_count = 0;         // 0: the input has a dimension for them
+  int64_t rotary_dimensions = 0;  // 0: all
+};
+
+enum class GridSampleMode : uint8_t { kNearest, kLinear, kCubic };
+enum class GridSamplePadding : uint8_t { kZeros, kBorder, kReflection };
+
+struct GridSampleParams {
+  GridSampleMode mode = GridSampleMode::kLinear;
+  GridSamplePadding padding = GridSamplePadding::kZeros;
+  bool aligns_corners = false;  // AffineGrid has only this one
+};
+
+struct RoiAlignParams {
+  int64_t output_height = 1;
+  int64_t output_width = 1;
+  int64_t sampling_ratio = 0;
+  float spatial_scale = 1;
+  bool takes_max = false;  // else the mean
+  bool is_half_pixel = true;
+};
+
+struct DftParams {
+  int64_t axis = -2;
+  bool is_inverse = false;
+  bool is_one_sided = false;
+};
+
+// HannWindow, HammingWindow, BlackmanWindow.
+struct WindowParams {
+  DType dtype = DType::kFloat32;
+  bool is_periodic = true;
+};
+
+// DeformConv.
+struct DeformConvParams {
+  ConvParams conv;
+  int64_t offset_group = 1;
 };
 
 // ReduceSum and its siblings; the axes are input 1.
@@ -262,11 +429,16 @@ struct SequenceParams {
 using OpParams = std::variant<
     NoParams, ConvParams, PoolParams, BatchNormalizationParams, GemmParams,
     AxisParams, PadParams, ReshapeParams, TransposeParams, CastParams,
-    SoftmaxParams, ShapeParams, LeakyReluParams, ReduceParams, ArgReduceParams,
+    SoftmaxParams, ShapeParams, AlphaParams, ReduceParams, ArgReduceParams,
     CumSumParams, TriluParams, SplitParams, FillParams, ScatterParams,
     GatherNdParams, BlockParams, ScanParams, SequenceParams, ResizeParams,
     TopKParams, EyeLikeParams, ReverseSequenceParams, OptionalAxisParams,
-    UniqueParams, NonMaxSuppressionParams, AxesParams, Col2ImParams>;
+    UniqueParams, NonMaxSuppressionParams, AxesParams, Col2ImParams,
+    HardSigmoidParams, SeluParams, GeluParams, IsInfParams, ModParams,
+    BitShiftParams, NormalizationParams, LrnParams, LpNormalizationParams,
+    RnnParams, EinsumParams, QuantizeParams, AttentionParams,
+    RotaryEmbeddingParams, GridSampleParams, RoiAlignParams, DftParams,
+    WindowParams, DeformConvParams>;
 
 }  // namespace tensord
 

@@ -10,7 +10,7 @@ namespace tensord {
 namespace {
 
 absl::StatusOr<OpParams> Read(NodeReader& node) {
-  LeakyReluParams params;
+  AlphaParams params;
   TENSORD_ASSIGN_OR_RETURN(params.alpha, node.Float("alpha", 0.01f));
   return params;
 }

@@ -68,7 +68,7 @@ absl::Status RunExp(const KernelCall& call) {
 
 template <typename T>
 absl::Status RunLeakyRelu(const KernelCall& call) {
-  const T alpha = std::get<LeakyReluParams>(call.params).alpha;
+  const T alpha = std::get<AlphaParams>(call.params).alpha;
   return Map<T>(call, kCheapGrain,
                 [alpha](T x) { return x < 0 ? alpha * x : x; });
 }
