@@ -210,6 +210,8 @@ struct QuantizeParams {
   int64_t axis = 1;        // of a scale that is no scalar
   int64_t block_size = 0;  // elements of a scale along the axis; 0: all
   DType output_dtype = DType::kUndefined;  // as the inputs say
+  // QuantizeLinear: what x / scale is rounded to before it becomes an integer.
+  DType precision = DType::kUndefined;  // the scale's
   bool saturates = true;
 };
 
