@@ -75,7 +75,9 @@ struct GemmParams {
 };
 
 // Operators with one axis: Concat, Flatten, Gather, ...; may be negative,
-// counting from the end.
+// counting from the end. Add and other operators of two inputs have it where
+// an operator set below 7 says at which of input 0's dimensions those of input
+// 1 begin, from 0 on; as a rule they have NoParams, and the last ones align.
 struct AxisParams {
   int64_t axis = 0;
 };
@@ -95,11 +97,15 @@ struct TransposeParams {
   Dims permutation;  // empty: reverse all dimensions
 };
 
-// Cast, CastLike (whose `to` is the dtype of input 1).
+// To float8e8m0, whose numbers are the powers of two. Ties of kNearest go up.
+enum class PowerRounding : uint8_t { kUp, kDown, kNearest };
+
+// Cast, CastLike (whose `to` is the dtype of input 1), BitCast (`to` alone).
 struct CastParams {
   DType to = DType::kUndefined;
   // Too large for an 8-bit float: its largest number, else infinity or NaN.
   bool saturates = true;
+  PowerRounding rounding = PowerRounding::kUp;
 };
 
 // The dimensions [start, end) of the input's shape; both may be negative,
