@@ -154,6 +154,11 @@ struct NormalizationParams {
   float epsilon = 1e-5f;
   int64_t axis = -1;
   int64_t group_count = 1;
+  // GroupNormalization up to operator set 20: scale and bias are per group, not
+  // per channel.
+  bool scales_groups = false;
+  // Of LayerNormalization's mean and inverse deviation.
+  DType statistics_dtype = DType::kFloat32;
 };
 
 // Over `size` neighbouring channels.
@@ -228,9 +233,13 @@ struct AttentionParams {
   int64_t key_value_heads = 0;
   std::optional<float> scale;  // else 1 / sqrt(head size)
   float softcap = 0;           // 0: none
-  // What the fourth output holds: 0 the products, 1 with the mask, 2 after the
-  // softcap, 3 after the softmax.
+  // What the fourth output holds: 0 the products, 1 after the softcap, 2 with
+  // the masks, 3 after the softmax.
   int64_t matmul_output_mode = 0;
+  // How far from its own position a query sees to either side; -1: all.
+  int64_t left_window = -1;
+  int64_t right_window = -1;
+  DType softmax_dtype = DType::kUndefined;  // as the inputs say
 };
 
 struct RotaryEmbeddingParams {
