@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "backends/api/float16.h"
 #include "backends/cpu/kernels/kernels.h"
 
 namespace tensord {
@@ -18,6 +19,11 @@ namespace {
 // Rows of one operator for several dtypes: ROW(C++ type, suffix, ...) each.
 #define FLOATS(ROW, ...) \
   ROW(float, "f32", __VA_ARGS__), ROW(double, "f64", __VA_ARGS__)
+#define INTEGERS(ROW, ...)                                                \
+  ROW(int8_t, "i8", __VA_ARGS__), ROW(int16_t, "i16", __VA_ARGS__),       \
+      ROW(int32_t, "i32", __VA_ARGS__), ROW(int64_t, "i64", __VA_ARGS__), \
+      ROW(uint8_t, "u8", __VA_ARGS__), ROW(uint16_t, "u16", __VA_ARGS__), \
+      ROW(uint32_t, "u32", __VA_ARGS__), ROW(uint64_t, "u64", __VA_ARGS__)
 #define SIGNED_NUMBERS(ROW, ...)                                          \
   FLOATS(ROW, __VA_ARGS__), ROW(int8_t, "i8", __VA_ARGS__),               \
       ROW(int16_t, "i16", __VA_ARGS__), ROW(int32_t, "i32", __VA_ARGS__), \
@@ -26,6 +32,14 @@ namespace {
   SIGNED_NUMBERS(ROW, __VA_ARGS__), ROW(uint8_t, "u8", __VA_ARGS__),        \
       ROW(uint16_t, "u16", __VA_ARGS__), ROW(uint32_t, "u32", __VA_ARGS__), \
       ROW(uint64_t, "u64", __VA_ARGS__)
+// The same with the 16-bit floating types.
+#define HALVES(ROW, ...) \
+  ROW(Float16, "f16", __VA_ARGS__), ROW(BFloat16, "bf16", __VA_ARGS__)
+#define ALL_FLOATS(ROW, ...) FLOATS(ROW, __VA_ARGS__), HALVES(ROW, __VA_ARGS__)
+#define ALL_SIGNED(ROW, ...) \
+  SIGNED_NUMBERS(ROW, __VA_ARGS__), HALVES(ROW, __VA_ARGS__)
+#define ALL_NUMBERS(ROW, ...) \
+  NUMBERS(ROW, __VA_ARGS__), HALVES(ROW, __VA_ARGS__)
 // What MatMul and Gemm take beside float32, for which they have faster rows.
 #define WIDE_NUMBERS(ROW, ...)                                             \
   ROW(double, "f64", __VA_ARGS__), ROW(int32_t, "i32", __VA_ARGS__),       \
