@@ -61,6 +61,14 @@ namespace {
 #define UNARY(T, suffix, op, name, file)                                  \
   KERNEL(op, name "_" suffix, All(kDTypeOf<T>), file, .run = &Run##op<T>, \
          .caps = {.in_place_inputs = 0b1})
+#define CLASSIFICATION(T, suffix, op, name)                         \
+  KERNEL(op, name "_" suffix, Takes({kDTypeOf<T>}, {DType::kBool}), \
+         "classification.cc", .run = &Run##op<T>)
+#define CLIP(T, suffix, ...)                                             \
+  KERNEL(Clip, "clip_" suffix,                                           \
+         Takes({kDTypeOf<T>, kDTypeOf<T>, kDTypeOf<T>, DType::kFloat32}, \
+               {kDTypeOf<T>}),                                           \
+         "clip.cc", .run = &RunClip<T>, .caps = {.in_place_inputs = 0b1})
 #define BINARY(T, suffix, op, name, file)                                 \
   KERNEL(op, name "_" suffix, All(kDTypeOf<T>), file, .run = &Run##op<T>, \
          .caps = {.in_place_inputs = 0b11})
@@ -242,13 +250,25 @@ namespace {
 // By operator, in the order of OpKind; an operator's rows in order of
 // preference, the portable one last.
 constexpr KernelEntry kCpuKernels[] = {
-    NUMBERS(UNARY, Abs, "abs", "unary.cc"),
+    ALL_NUMBERS(UNARY, Abs, "abs", "unary.cc"),
+
+    ALL_FLOATS(UNARY, Acos, "acos", "trigonometry.cc"),
+
+    ALL_FLOATS(UNARY, Acosh, "acosh", "trigonometry.cc"),
 
     NUMBERS(BINARY, Add, "add", "binary.cc"),
 
     NUMBERS(ARG_REDUCE, ArgMax, "arg_max"),
 
     NUMBERS(ARG_REDUCE, ArgMin, "arg_min"),
+
+    ALL_FLOATS(UNARY, Asin, "asin", "trigonometry.cc"),
+
+    ALL_FLOATS(UNARY, Asinh, "asinh", "trigonometry.cc"),
+
+    ALL_FLOATS(UNARY, Atan, "atan", "trigonometry.cc"),
+
+    ALL_FLOATS(UNARY, Atanh, "atanh", "trigonometry.cc"),
 
     FLOATS(POOL, AveragePool, "average_pool"),
 
@@ -257,7 +277,7 @@ constexpr KernelEntry kCpuKernels[] = {
            .cost = &BatchNormalizationCost, .run = &RunBatchNormalization,
            .caps = {.in_place_inputs = 0b1}),
 
-    BYTES(COPY_LIKE, CenterCropPad, "center_crop_pad", "center_crop_pad.cc"),
+    INTEGERS(UNARY, BitwiseNot, "bitwise_not", "unary.cc"),
 
     CASTS(float, "f32"),
     CASTS(double, "f64"),
@@ -271,7 +291,13 @@ constexpr KernelEntry kCpuKernels[] = {
     CASTS(uint64_t, "u64"),
     CASTS(bool, "bool"),
 
-    NUMBERS(UNARY, Clip, "clip", "clip.cc"),
+    ALL_FLOATS(UNARY, Ceil, "ceil", "rounding.cc"),
+
+    ALL_FLOATS(UNARY, Celu, "celu", "activations.cc"),
+
+    BYTES(COPY_LIKE, CenterCropPad, "center_crop_pad", "center_crop_pad.cc"),
+
+    ALL_NUMBERS(CLIP),
 
     FLOATS(COL2IM),
 
@@ -295,6 +321,10 @@ constexpr KernelEntry kCpuKernels[] = {
            .accepts = &AcceptsConvDirect, .cost = &ConvCost,
            .run = &RunConvDirect<double>),
 
+    ALL_FLOATS(UNARY, Cos, "cos", "trigonometry.cc"),
+
+    ALL_FLOATS(UNARY, Cosh, "cosh", "trigonometry.cc"),
+
     CUMSUM(float, "f32", int32_t, "i32"),
     CUMSUM(float, "f32", int64_t, "i64"),
     WIDE_NUMBERS(CUMSUM, int32_t, "i32"),
@@ -304,12 +334,18 @@ constexpr KernelEntry kCpuKernels[] = {
 
     NUMBERS(BINARY, Div, "div", "binary.cc"),
 
-    FLOATS(UNARY, Exp, "exp", "unary.cc"),
+    ALL_FLOATS(UNARY, Elu, "elu", "activations.cc"),
+
+    ALL_FLOATS(UNARY, Erf, "erf", "unary.cc"),
+
+    ALL_FLOATS(UNARY, Exp, "exp", "unary.cc"),
 
     BYTES(COPY_BY, Expand, "expand", "expand.cc"),
 
     NUMBERS(EYE_LIKE),
     EYE_LIKE(bool, "bool"),
+
+    ALL_FLOATS(UNARY, Floor, "floor", "rounding.cc"),
 
     BYTES(GATHER, int32_t, "i32"),
     BYTES(GATHER, int64_t, "i64"),
@@ -318,6 +354,8 @@ constexpr KernelEntry kCpuKernels[] = {
     BYTES(GATHER_ELEMENTS, int64_t, "i64"),
 
     BYTES(COPY_BY, GatherND, "gather_nd", "gather_nd.cc"),
+
+    ALL_FLOATS(UNARY, Gelu, "gelu", "activations.cc"),
 
     KERNEL(Gemm, "gemm_f32_few_rows", All(DType::kFloat32), "gemm.cc",
            .accepts = &AcceptsGemmFewRows, .cost = &GemmCost,
@@ -331,13 +369,23 @@ constexpr KernelEntry kCpuKernels[] = {
 
     FLOATS(GLOBAL_POOL, GlobalMaxPool, "global_max_pool"),
 
+    ALL_FLOATS(UNARY, HardSigmoid, "hard_sigmoid", "activations.cc"),
+
+    ALL_FLOATS(UNARY, HardSwish, "hard_swish", "activations.cc"),
+
     FLOATS(HARDMAX),
 
     KERNEL(Identity, "identity_bytes", AnyDTypes(), "identity.cc",
            .accepts = &AcceptsIdentity, .run = &RunIdentity,
            .caps = {.in_place_inputs = 0b1}),
 
-    FLOATS(UNARY, LeakyRelu, "leaky_relu", "unary.cc"),
+    ALL_FLOATS(CLASSIFICATION, IsInf, "is_inf"),
+
+    ALL_FLOATS(CLASSIFICATION, IsNaN, "is_nan"),
+
+    ALL_FLOATS(UNARY, LeakyRelu, "leaky_relu", "activations.cc"),
+
+    ALL_FLOATS(UNARY, Log, "log", "unary.cc"),
 
     FLOATS(SOFTMAX_ROWS, LogSoftmax, "log_softmax"),
     FLOATS(SOFTMAX_STRIPS, LogSoftmax, "log_softmax"),
@@ -356,9 +404,11 @@ constexpr KernelEntry kCpuKernels[] = {
 
     FLOATS(MEAN_VARIANCE),
 
+    ALL_FLOATS(UNARY, Mish, "mish", "activations.cc"),
+
     NUMBERS(BINARY, Mul, "mul", "binary.cc"),
 
-    SIGNED_NUMBERS(UNARY, Neg, "neg", "unary.cc"),
+    ALL_SIGNED(UNARY, Neg, "neg", "unary.cc"),
 
     KERNEL(NonMaxSuppression, "non_max_suppression_f32",
            Takes({DType::kFloat32, DType::kFloat32, DType::kInt64,
@@ -370,6 +420,9 @@ constexpr KernelEntry kCpuKernels[] = {
 
     NUMBERS(NONZERO),
     NONZERO(bool, "bool"),
+
+    KERNEL(Not, "not_bool", All(DType::kBool), "unary.cc", .run = &RunNot,
+           .caps = {.in_place_inputs = 0b1}),
 
     BYTES(ONE_HOT, int32_t, "i32"),
     BYTES(ONE_HOT, int64_t, "i64"),
@@ -394,6 +447,8 @@ constexpr KernelEntry kCpuKernels[] = {
     RANGE(int32_t, "i32"),
     RANGE(int64_t, "i64"),
 
+    ALL_FLOATS(UNARY, Reciprocal, "reciprocal", "unary.cc"),
+
     REDUCE_ARITHMETIC(ReduceL1, "reduce_l1"),
     REDUCE_ARITHMETIC(ReduceL2, "reduce_l2"),
     REDUCE_ARITHMETIC(ReduceLogSum, "reduce_log_sum"),
@@ -405,11 +460,13 @@ constexpr KernelEntry kCpuKernels[] = {
     REDUCE_ARITHMETIC(ReduceSum, "reduce_sum"),
     REDUCE_ARITHMETIC(ReduceSumSquare, "reduce_sum_square"),
 
-    SIGNED_NUMBERS(UNARY, Relu, "relu", "unary.cc"),
+    ALL_SIGNED(UNARY, Relu, "relu", "activations.cc"),
 
     RESIZE(Resize, "resize"),
 
     BYTES(COPY_BY, ReverseSequence, "reverse_sequence", "reverse_sequence.cc"),
+
+    ALL_FLOATS(UNARY, Round, "round", "rounding.cc"),
 
     BYTES(SCATTER, Scatter, "scatter", int32_t, "i32"),
     BYTES(SCATTER, Scatter, "scatter", int64_t, "i64"),
@@ -424,9 +481,17 @@ constexpr KernelEntry kCpuKernels[] = {
     BYTES(SCATTER_ND),
     NUMBERS(SCATTER_ND_REDUCE),
 
+    ALL_FLOATS(UNARY, Selu, "selu", "activations.cc"),
+
     KERNEL(Shape, "shape_any", AnyDTypes(), "shape.cc", .run = &RunShape),
 
-    FLOATS(UNARY, Sigmoid, "sigmoid", "unary.cc"),
+    ALL_FLOATS(UNARY, Sigmoid, "sigmoid", "activations.cc"),
+
+    ALL_NUMBERS(UNARY, Sign, "sign", "rounding.cc"),
+
+    ALL_FLOATS(UNARY, Sin, "sin", "trigonometry.cc"),
+
+    ALL_FLOATS(UNARY, Sinh, "sinh", "trigonometry.cc"),
 
     KERNEL(Size, "size_any", AnyDTypes(), "size.cc", .run = &RunSize),
 
@@ -436,15 +501,25 @@ constexpr KernelEntry kCpuKernels[] = {
     FLOATS(SOFTMAX_ROWS, Softmax, "softmax"),
     FLOATS(SOFTMAX_STRIPS, Softmax, "softmax"),
 
+    ALL_FLOATS(UNARY, Softplus, "softplus", "activations.cc"),
+
+    ALL_FLOATS(UNARY, Softsign, "softsign", "activations.cc"),
+
     BYTES(COPY, SpaceToDepth, "space_to_depth", "depth_space.cc"),
 
     BYTES(COPY_BY, Split, "split", "split.cc"),
 
-    FLOATS(UNARY, Sqrt, "sqrt", "unary.cc"),
+    ALL_FLOATS(UNARY, Sqrt, "sqrt", "unary.cc"),
 
     NUMBERS(BINARY, Sub, "sub", "binary.cc"),
 
-    FLOATS(UNARY, Tanh, "tanh", "unary.cc"),
+    ALL_FLOATS(UNARY, Swish, "swish", "activations.cc"),
+
+    ALL_FLOATS(UNARY, Tan, "tan", "trigonometry.cc"),
+
+    ALL_FLOATS(UNARY, Tanh, "tanh", "trigonometry.cc"),
+
+    ALL_FLOATS(UNARY, ThresholdedRelu, "thresholded_relu", "activations.cc"),
 
     BYTES(COPY_BY, Tile, "tile", "tile.cc"),
 

@@ -1,12 +1,13 @@
 // Clip: y = min(max(x, low), high). Inputs: x, optional low, optional high,
-// each one element. Up to operator set 10 the bounds are attributes.
+// each one element. Up to operator set 10 the bounds are attributes, float32
+// whatever x is: they become inputs 3 and 4, which no client can give.
 
 #include <cstring>
 
+#include "absl/strings/str_cat.h"
 #include "engine/graph/status_macros.h"
 #include "engine/ops/dtype_sets.h"
-#include "engine/ops/infer_context.h"
-#include "engine/ops/node_reader.h"
+#include "engine/ops/element_map.h"
 #include "engine/ops/op_list.h"
 
 namespace tensord {
@@ -21,26 +22,27 @@ absl::Status MoveToInput(NodeReader& node, absl::string_view name, int index) {
       }));
 }
 
-// The attributes are float32 whatever x is; other float types with them are
-// refused by their dtypes.
 absl::StatusOr<OpParams> Read(NodeReader& node) {
-  if (node.opset() <= 10) {
-    TENSORD_RETURN_IF_ERROR(MoveToInput(node, "min", 1));
-    TENSORD_RETURN_IF_ERROR(MoveToInput(node, "max", 2));
+  IgnoreConsumedInputs(node);
+  if (node.opset() > 10) return NoParams{};
+  if (node.input_count() > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        node.input_count(), " inputs; up to operator set 10 there is 1"));
   }
+  TENSORD_RETURN_IF_ERROR(MoveToInput(node, "min", 3));
+  TENSORD_RETURN_IF_ERROR(MoveToInput(node, "max", 4));
   return NoParams{};
 }
 
 absl::Status Infer(InferContext& context) {
-  TENSORD_RETURN_IF_ERROR(context.CheckDType(0, kNumericDTypes));
+  const bool has_attributes = context.has_input(3) || context.has_input(4);
+  TENSORD_RETURN_IF_ERROR(has_attributes
+                              ? context.CheckDType(0, kFloatDTypes)
+                              : context.CheckDType(0, kNumericDTypes));
   for (int i : {1, 2}) {
     if (!context.has_input(i)) continue;
     TENSORD_RETURN_IF_ERROR(context.CheckSameDType(0, i));
-    TENSORD_RETURN_IF_ERROR(context.CheckRank(i, 0, 1));
-    if (context.rank(i) == 1) {
-      TENSORD_RETURN_IF_ERROR(context.CheckSameDim(
-          "extent of a bound vs", context.shape(i)[0], Dim::Known(1)));
-    }
+    TENSORD_RETURN_IF_ERROR(context.CheckOneElement(i));
   }
   context.SetOutput(0, context.dtype(0), context.shape(0));
   return absl::OkStatus();

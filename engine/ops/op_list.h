@@ -9,12 +9,21 @@
 // clang-format off
 #define TENSORD_OPS(X) \
   X(Abs) \
+  X(Acos) \
+  X(Acosh) \
   X(Add) \
   X(ArgMax) \
   X(ArgMin) \
+  X(Asin) \
+  X(Asinh) \
+  X(Atan) \
+  X(Atanh) \
   X(AveragePool) \
   X(BatchNormalization) \
+  X(BitwiseNot) \
   X(Cast) \
+  X(Ceil) \
+  X(Celu) \
   X(CenterCropPad) \
   X(Clip) \
   X(Col2Im) \
@@ -23,33 +32,46 @@
   X(ConcatFromSequence) \
   X(ConstantOfShape) \
   X(Conv) \
+  X(Cos) \
+  X(Cosh) \
   X(CumSum) \
   X(DepthToSpace) \
   X(Div) \
   X(Dropout) \
+  X(Elu) \
+  X(Erf) \
   X(Exp) \
   X(Expand) \
   X(EyeLike) \
   X(Flatten) \
+  X(Floor) \
   X(Gather) \
   X(GatherElements) \
   X(GatherND) \
+  X(Gelu) \
   X(Gemm) \
   X(GlobalAveragePool) \
   X(GlobalMaxPool) \
+  X(HardSigmoid) \
+  X(HardSwish) \
   X(Hardmax) \
   X(Identity) \
   X(If) \
+  X(IsInf) \
+  X(IsNaN) \
   X(LeakyRelu) \
+  X(Log) \
   X(LogSoftmax) \
   X(Loop) \
   X(MatMul) \
   X(MaxPool) \
   X(MeanVarianceNormalization) \
+  X(Mish) \
   X(Mul) \
   X(Neg) \
   X(NonMaxSuppression) \
   X(NonZero) \
+  X(Not) \
   X(OneHot) \
   X(Optional) \
   X(OptionalGetElement) \
@@ -57,6 +79,7 @@
   X(Pad) \
   X(Pow) \
   X(Range) \
+  X(Reciprocal) \
   X(ReduceL1) \
   X(ReduceL2) \
   X(ReduceLogSum) \
@@ -71,10 +94,12 @@
   X(Reshape) \
   X(Resize) \
   X(ReverseSequence) \
+  X(Round) \
   X(Scan) \
   X(Scatter) \
   X(ScatterElements) \
   X(ScatterND) \
+  X(Selu) \
   X(SequenceAt) \
   X(SequenceConstruct) \
   X(SequenceEmpty) \
@@ -83,16 +108,24 @@
   X(SequenceLength) \
   X(Shape) \
   X(Sigmoid) \
+  X(Sign) \
+  X(Sin) \
+  X(Sinh) \
   X(Size) \
   X(Slice) \
   X(Softmax) \
+  X(Softplus) \
+  X(Softsign) \
   X(SpaceToDepth) \
   X(Split) \
   X(SplitToSequence) \
   X(Sqrt) \
   X(Squeeze) \
   X(Sub) \
+  X(Swish) \
+  X(Tan) \
   X(Tanh) \
+  X(ThresholdedRelu) \
   X(Tile) \
   X(TopK) \
   X(Transpose) \

@@ -16,6 +16,36 @@
 // it includes, and would change with every operator that is added here.
 namespace tensord {
 
+// activations.cc
+template <typename T>
+absl::Status RunCelu(const KernelCall& call);
+template <typename T>
+absl::Status RunElu(const KernelCall& call);
+template <typename T>
+absl::Status RunGelu(const KernelCall& call);
+template <typename T>
+absl::Status RunHardSigmoid(const KernelCall& call);
+template <typename T>
+absl::Status RunHardSwish(const KernelCall& call);
+template <typename T>
+absl::Status RunLeakyRelu(const KernelCall& call);
+template <typename T>
+absl::Status RunMish(const KernelCall& call);
+template <typename T>
+absl::Status RunRelu(const KernelCall& call);
+template <typename T>
+absl::Status RunSelu(const KernelCall& call);
+template <typename T>
+absl::Status RunSigmoid(const KernelCall& call);
+template <typename T>
+absl::Status RunSoftplus(const KernelCall& call);
+template <typename T>
+absl::Status RunSoftsign(const KernelCall& call);
+template <typename T>
+absl::Status RunSwish(const KernelCall& call);
+template <typename T>
+absl::Status RunThresholdedRelu(const KernelCall& call);
+
 // arg_reduce.cc
 template <typename T>
 absl::Status RunArgMax(const KernelCall& call);
@@ -47,6 +77,12 @@ absl::Status RunCast(const KernelCall& call);
 // center_crop_pad.cc
 template <int kElementBytes>
 absl::Status RunCenterCropPad(const KernelCall& call);
+
+// classification.cc
+template <typename T>
+absl::Status RunIsInf(const KernelCall& call);
+template <typename T>
+absl::Status RunIsNaN(const KernelCall& call);
 
 // clip.cc
 template <typename T>
@@ -214,6 +250,16 @@ absl::Status RunResizeWeighted(const KernelCall& call);
 template <int kElementBytes>
 absl::Status RunReverseSequence(const KernelCall& call);
 
+// rounding.cc
+template <typename T>
+absl::Status RunCeil(const KernelCall& call);
+template <typename T>
+absl::Status RunFloor(const KernelCall& call);
+template <typename T>
+absl::Status RunRound(const KernelCall& call);
+template <typename T>
+absl::Status RunSign(const KernelCall& call);
+
 // scatter.cc
 absl::Status AcceptsScatterBytes(const NodeSite& site);
 template <int kElementBytes, typename Index>
@@ -264,6 +310,32 @@ absl::Status RunTopK(const KernelCall& call);
 template <int kElementBytes>
 absl::Status RunTranspose(const KernelCall& call);
 
+// trigonometry.cc
+template <typename T>
+absl::Status RunAcos(const KernelCall& call);
+template <typename T>
+absl::Status RunAcosh(const KernelCall& call);
+template <typename T>
+absl::Status RunAsin(const KernelCall& call);
+template <typename T>
+absl::Status RunAsinh(const KernelCall& call);
+template <typename T>
+absl::Status RunAtan(const KernelCall& call);
+template <typename T>
+absl::Status RunAtanh(const KernelCall& call);
+template <typename T>
+absl::Status RunCos(const KernelCall& call);
+template <typename T>
+absl::Status RunCosh(const KernelCall& call);
+template <typename T>
+absl::Status RunSin(const KernelCall& call);
+template <typename T>
+absl::Status RunSinh(const KernelCall& call);
+template <typename T>
+absl::Status RunTan(const KernelCall& call);
+template <typename T>
+absl::Status RunTanh(const KernelCall& call);
+
 // trilu.cc
 template <int kElementBytes>
 absl::Status RunTrilu(const KernelCall& call);
@@ -272,19 +344,20 @@ absl::Status RunTrilu(const KernelCall& call);
 template <typename T>
 absl::Status RunAbs(const KernelCall& call);
 template <typename T>
+absl::Status RunBitwiseNot(const KernelCall& call);
+template <typename T>
+absl::Status RunErf(const KernelCall& call);
+template <typename T>
 absl::Status RunExp(const KernelCall& call);
 template <typename T>
-absl::Status RunLeakyRelu(const KernelCall& call);
+absl::Status RunLog(const KernelCall& call);
 template <typename T>
 absl::Status RunNeg(const KernelCall& call);
+absl::Status RunNot(const KernelCall& call);
 template <typename T>
-absl::Status RunRelu(const KernelCall& call);
-template <typename T>
-absl::Status RunSigmoid(const KernelCall& call);
+absl::Status RunReciprocal(const KernelCall& call);
 template <typename T>
 absl::Status RunSqrt(const KernelCall& call);
-template <typename T>
-absl::Status RunTanh(const KernelCall& call);
 
 // unique.cc
 uint64_t UniqueWorkspaceBytes(const NodeSite& site);

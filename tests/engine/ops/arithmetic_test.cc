@@ -7,29 +7,6 @@ namespace {
 using ArithmeticTest = InferTest;
 using ::testing::MatchesRegex;
 
-TEST_F(ArithmeticTest, UnaryKeepsItsType) {
-  for (const char* op : {"Abs", "Exp", "LeakyRelu", "Neg", "Relu", "Sigmoid",
-                         "Sqrt", "Tanh", "Clip", "Dropout", "Identity"}) {
-    EXPECT_EQ(Infer({.op = op, .inputs = {Type({"N", 3})}}), "float32 [N, 3]")
-        << op;
-    EXPECT_EQ(Infer({.op = op, .inputs = {Type(std::vector<NamedDim>{})}}),
-              "float32 []");
-  }
-}
-
-TEST_F(ArithmeticTest, UnaryRefusesDTypesOutsideTheStandard) {
-  EXPECT_THAT(Infer({.op = "Relu", .inputs = {Type(DType::kBool, {1})}}),
-              IsRefusal("input 0 has dtype bool, not float32"));
-  EXPECT_THAT(Infer({.op = "Exp", .inputs = {Type(DType::kInt32, {1})}}),
-              IsRefusal("dtype int32"));
-  EXPECT_THAT(Infer({.op = "Neg", .inputs = {Type(DType::kUInt8, {1})}}),
-              IsRefusal("dtype uint8"));
-  EXPECT_THAT(Infer({.op = "Relu",
-                     .inputs = {Type({1})},
-                     .attributes = {{"alpha", 1.0f}}}),
-              IsRefusal("alpha"));
-}
-
 TEST_F(ArithmeticTest, BinaryBroadcasts) {
   const auto add = [this](TensorType a, TensorType b) {
     return Infer({.op = "Add", .inputs = {std::move(a), std::move(b)}});
@@ -178,26 +155,6 @@ TEST_F(ArithmeticTest, BatchNormalizationChecksItsStatistics) {
                      .inputs = {Type({2, 3}), Type({3}), Type({3, 1}),
                                 Type({3}), Type({3})}}),
               IsRefusal("input 2 has rank 2, not 1"));
-}
-
-TEST_F(ArithmeticTest, ClipBoundsAreSingleElements) {
-  EXPECT_EQ(Infer({.op = "Clip", .inputs = {Type({2}), {}, Type({1})}}),
-            "float32 [2]");
-  EXPECT_THAT(Infer({.op = "Clip", .inputs = {Type({2}), Type({2})}}),
-              IsRefusal("2 vs 1"));
-  EXPECT_THAT(
-      Infer({.op = "Clip", .inputs = {Type({2}), Type(DType::kInt32, {})}}),
-      IsRefusal("float32 vs int32"));
-  EXPECT_THAT(Infer({.op = "Clip",
-                     .inputs = {Type({2}), Type({1})},
-                     .attributes = {{"min", 0.0f}},
-                     .opset = 10}),
-              IsRefusal("input 1 is given beside the attribute"));
-  EXPECT_THAT(Infer({.op = "Clip",
-                     .inputs = {Type({2})},
-                     .attributes = {{"min", 0.0f}},
-                     .opset = 11}),
-              IsRefusal("min"));
 }
 
 TEST_F(ArithmeticTest, DropoutIsForInference) {

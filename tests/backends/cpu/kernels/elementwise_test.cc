@@ -9,99 +9,21 @@
 #include "tests/support/matchers.h"
 #include "tests/support/run_op.h"
 
-// Relu and its like, Add and its like, Clip: each element by itself.
+// Add and its like, Pow: elements of two inputs that broadcast.
 namespace tensord {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr DType kFloats[] = {DType::kFloat32, DType::kFloat64};
 constexpr DType kIntegers[] = {DType::kInt8,   DType::kInt16, DType::kInt32,
                                DType::kInt64,  DType::kUInt8, DType::kUInt16,
                                DType::kUInt32, DType::kUInt64};
-constexpr DType kSignedIntegers[] = {DType::kInt8, DType::kInt16, DType::kInt32,
-                                     DType::kInt64};
-
-// One past the grain as well, so that the work is shared out.
-const Shape kShapes[] = {{}, {0}, {1}, {17}, {3, 0, 2}, {33000}};
 
 std::vector<double> MapAll(const TestTensor& x,
                            const std::function<double(double)>& f) {
   std::vector<double> y;
   for (int64_t i = 0; i < x.shape.element_count(); ++i) y.push_back(f(x.At(i)));
   return y;
-}
-
-struct Unary {
-  std::string op;
-  std::function<double(double)> f;
-  OpFamily family;
-};
-
-TEST(UnaryTest, MatchesTheMathematicsInFloatingPoint) {
-  const Unary unaries[] = {
-      {"Abs", [](double x) { return std::abs(x); }, OpFamily::kArithmetic},
-      {"Exp", [](double x) { return std::exp(x); }, OpFamily::kTranscendental},
-      {"LeakyRelu", [](double x) { return x < 0 ? 0.01f * x : x; },
-       OpFamily::kArithmetic},
-      {"Neg", [](double x) { return -x; }, OpFamily::kArithmetic},
-      {"Relu", [](double x) { return std::max(x, 0.0); },
-       OpFamily::kArithmetic},
-      {"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); },
-       OpFamily::kTranscendental},
-      {"Tanh", [](double x) { return std::tanh(x); },
-       OpFamily::kTranscendental}};
-  for (const Unary& unary : unaries) {
-    for (DType dtype : kFloats) {
-      for (const Shape& shape : kShapes) {
-        const TestTensor x = Pattern(dtype, shape);
-        EXPECT_THAT(MustRunOp({.op = unary.op, .inputs = {x}}),
-                    IsNear(TensorOf(dtype, shape, MapAll(x, unary.f)),
-                           ToleranceFor(dtype, unary.family)))
-            << unary.op << " " << shape.ToString();
-      }
-    }
-  }
-}
-
-TEST(UnaryTest, IntegersAreExact) {
-  const auto relu = [](double x) { return std::max(x, 0.0); };
-  const auto abs = [](double x) { return std::abs(x); };
-  for (DType dtype : kSignedIntegers) {
-    const TestTensor x = TensorOf(dtype, {5}, {-128, -1, 0, 1, 127});
-    EXPECT_EQ(MustRunOp({.op = "Relu", .inputs = {x}}),
-              TensorOf(dtype, {5}, MapAll(x, relu)));
-    if (dtype == DType::kInt8) continue;  // |-128| is next
-    EXPECT_EQ(MustRunOp({.op = "Abs", .inputs = {x}}),
-              TensorOf(dtype, {5}, MapAll(x, abs)));
-  }
-}
-
-TEST(UnaryTest, TheLeastIntegerIsItsOwnNegativeAndModulus) {
-  const TestTensor x = Tensor<int64_t>({1}, {INT64_MIN});
-  EXPECT_EQ(MustRunOp({.op = "Neg", .inputs = {x}}), x);
-  EXPECT_EQ(MustRunOp({.op = "Abs", .inputs = {x}}), x);
-  const TestTensor narrow = Tensor<int8_t>({1}, {-128});
-  EXPECT_EQ(MustRunOp({.op = "Neg", .inputs = {narrow}}), narrow);
-  EXPECT_EQ(MustRunOp({.op = "Abs", .inputs = {narrow}}), narrow);
-}
-
-TEST(UnaryTest, HugeAndStrangeInputsStayDefined) {
-  const float inf = std::numeric_limits<float>::infinity();
-  EXPECT_THAT(MustRunOp({.op = "Sigmoid",
-                         .inputs = {Tensor({4}, {-inf, -1e4f, 1e4f, inf})}}),
-              Near({0, 0, 1, 1}, 0));
-  EXPECT_THAT(MustRunOp({.op = "Relu", .inputs = {Tensor({1}, {NAN})}}),
-              Near({NAN}, 0));
-  EXPECT_THAT(MustRunOp({.op = "Sqrt", .inputs = {Tensor({2}, {4, -1})}}),
-              Near({2, NAN}, 0));
-}
-
-TEST(UnaryTest, LeakyReluTakesItsSlope) {
-  EXPECT_THAT(MustRunOp({.op = "LeakyRelu",
-                         .inputs = {Tensor({2}, {-2, 3})},
-                         .attributes = {{"alpha", 0.5f}}}),
-              Near({-1, 3}, 0));
 }
 
 struct Binary {
@@ -256,44 +178,6 @@ TEST(PowTest, IntegersWrapAndNegativeExponentsTruncate) {
   EXPECT_EQ(pow({2}, {64}), Tensor<int64_t>({1}, {0}));
   EXPECT_EQ(pow({2, 1, -1, -1, 0}, {-1, -5, -2, -3, -1}),
             Tensor<int64_t>({5}, {0, 1, 1, -1, 0}));
-}
-
-TEST(ClipTest, BothBoundsOneBoundAndNone) {
-  const TestTensor x = Tensor({4}, {-3, -1, 1, 3});
-  const TestTensor low = Tensor({}, {-2}), high = Tensor({}, {2});
-  EXPECT_THAT(MustRunOp({.op = "Clip", .inputs = {x, low, high}}),
-              Near({-2, -1, 1, 2}, 0));
-  EXPECT_THAT(MustRunOp({.op = "Clip", .inputs = {x, low}}),
-              Near({-2, -1, 1, 3}, 0));
-  EXPECT_THAT(MustRunOp({.op = "Clip", .inputs = {x, TestTensor(), high}}),
-              Near({-3, -1, 1, 2}, 0));
-  EXPECT_EQ(MustRunOp({.op = "Clip", .inputs = {x}}), x);
-  EXPECT_THAT(MustRunOp({.op = "Clip", .inputs = {x, high, low}}),
-              Near({-2, -2, -2, -2}, 0));
-}
-
-TEST(ClipTest, BoundsThatWereAttributesBecomeInputs) {
-  EXPECT_THAT(MustRunOp({.op = "Clip",
-                         .inputs = {Tensor({3}, {-3, 0, 9})},
-                         .attributes = {{"max", 6.0f}, {"min", 0.0f}},
-                         .opset = 9}),
-              Near({0, 0, 6}, 0));
-  EXPECT_THAT(MustRunOp({.op = "Clip",
-                         .inputs = {Tensor({3}, {-3, 0, 9})},
-                         .attributes = {{"max", 6.0f}},
-                         .opset = 9}),
-              Near({-3, 0, 6}, 0));
-}
-
-TEST(ClipTest, IntegersAndNaN) {
-  EXPECT_EQ(MustRunOp({.op = "Clip",
-                       .inputs = {Tensor<uint8_t>({3}, {0, 100, 255}),
-                                  Tensor<uint8_t>({}, {10}),
-                                  Tensor<uint8_t>({}, {200})}}),
-            Tensor<uint8_t>({3}, {10, 100, 200}));
-  EXPECT_THAT(MustRunOp({.op = "Clip",
-                         .inputs = {Tensor({1}, {NAN}), Tensor({}, {0})}}),
-              Near({NAN}, 0));
 }
 
 }  // namespace
