@@ -15,7 +15,7 @@ packages=(
   libabsl-dev prometheus-cpp-dev libcli11-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev
   libsmartcols-dev zlib1g-dev libssl-dev
   # Tests: GoogleTest, Clang for fuzzing, thread-safety analysis and formatting, callgrind, promtool
-  libgtest-dev libgmock-dev clang-14 clang-format-14 libclang-rt-14-dev lld valgrind prometheus curl
+  libgtest-dev libgmock-dev clang-14 clang-format-14 libclang-rt-14-dev lld valgrind prometheus curl zstd
   # Tests and scripts in Python (Debian's own /usr/bin/python3)
   python3 python3-numpy python3-onnx python3-grpcio python3-protobuf
   # ONNX's node models with their expected outputs
