@@ -241,16 +241,5 @@ class Health(unittest.TestCase):
             self.assertTrue(outcome.err.startswith("tensordctl: UNAVAILABLE: "), outcome.err)
 
 
-@unittest.skipUnless(programs.SHARED, "TENSORD_SHARED_DIR is not set")
-class RealModels(WithDaemon):
-    def test_fr_expression_agrees_with_both_data_sets(self):
-        folder = os.path.join(programs.SHARED, "models/real/fr_expression")
-        outcome = self.daemon.ctl(
-            "run", os.path.join(folder, "model.onnx"), "--atol", "3e-5", "--rtol", "1e-3",
-            "--expect", *(os.path.join(folder, f"test_data_set_{i}") for i in (0, 1)))
-        self.assertEqual(outcome.code, 0, outcome)
-        self.assertEqual(outcome.out.count("as expected"), 2, outcome.out)
-
-
 if __name__ == "__main__":
     unittest.main()
