@@ -1,6 +1,7 @@
 #include "backends/cpu/kernel_table.h"
 
 #include <cstdint>
+#include <type_traits>
 
 #include "backends/api/float16.h"
 #include "backends/cpu/kernels/kernels.h"
@@ -139,6 +140,29 @@ namespace {
   KERNEL(Slice, "slice_" suffix "_" index,                                   \
          Takes({DType::dtype, kDTypeOf<Index>}, {DType::dtype}), "slice.cc", \
          .run = &RunSlice<bytes, Index>)
+
+#define GROUP_NORMALIZATION(T, suffix, op, name)                          \
+  KERNEL(op, name "_" suffix, All(kDTypeOf<T>), "group_normalization.cc", \
+         .cost = &GroupNormalizationCost, .run = &Run##op<T>,             \
+         .caps = {.in_place_inputs = 0b1})
+// U is the dtype of the statistics.
+#define LAYER_NORMALIZATION(T, suffix, U, u)                        \
+  KERNEL(LayerNormalization, "layer_normalization_" suffix u,       \
+         Takes({kDTypeOf<T>}, {kDTypeOf<T>, kDTypeOf<U>}),          \
+         "layer_normalization.cc", .cost = &LayerNormalizationCost, \
+         .run = &RunLayerNormalization<T, U>,                       \
+         .caps = {.in_place_inputs = 0b1})
+// V is the dtype of the scale and the output.
+#define RMS_NORMALIZATION(T, suffix, V, v)                          \
+  KERNEL(RMSNormalization, "rms_normalization_" suffix "_" v,       \
+         Takes({kDTypeOf<T>, kDTypeOf<V>}, {kDTypeOf<V>}),          \
+         "layer_normalization.cc", .cost = &LayerNormalizationCost, \
+         .run = &RunRMSNormalization<T, V>,                         \
+         .caps = {.in_place_inputs = std::is_same_v<T, V> ? 0b1 : 0})
+#define LP_NORMALIZATION(T, suffix, ...)                                \
+  KERNEL(LpNormalization, "lp_normalization_" suffix, All(kDTypeOf<T>), \
+         "lp_normalization.cc", .run = &RunLpNormalization<T>,          \
+         .caps = {.in_place_inputs = 0b1})
 
 #define GATHER_ELEMENTS(dtype, bytes, suffix, Index, index)      \
   KERNEL(GatherElements, "gather_elements_" suffix "_" index,    \
@@ -369,6 +393,8 @@ constexpr KernelEntry kCpuKernels[] = {
 
     FLOATS(GLOBAL_POOL, GlobalMaxPool, "global_max_pool"),
 
+    ALL_FLOATS(GROUP_NORMALIZATION, GroupNormalization, "group_normalization"),
+
     ALL_FLOATS(UNARY, HardSigmoid, "hard_sigmoid", "activations.cc"),
 
     ALL_FLOATS(UNARY, HardSwish, "hard_swish", "activations.cc"),
@@ -379,9 +405,15 @@ constexpr KernelEntry kCpuKernels[] = {
            .accepts = &AcceptsIdentity, .run = &RunIdentity,
            .caps = {.in_place_inputs = 0b1}),
 
+    ALL_FLOATS(GROUP_NORMALIZATION, InstanceNormalization,
+               "instance_normalization"),
+
     ALL_FLOATS(CLASSIFICATION, IsInf, "is_inf"),
 
     ALL_FLOATS(CLASSIFICATION, IsNaN, "is_nan"),
+
+    ALL_FLOATS(LAYER_NORMALIZATION, float, ""),
+    ALL_FLOATS(LAYER_NORMALIZATION, BFloat16, "_statistics_bf16"),
 
     ALL_FLOATS(UNARY, LeakyRelu, "leaky_relu", "activations.cc"),
 
@@ -389,6 +421,8 @@ constexpr KernelEntry kCpuKernels[] = {
 
     FLOATS(SOFTMAX_ROWS, LogSoftmax, "log_softmax"),
     FLOATS(SOFTMAX_STRIPS, LogSoftmax, "log_softmax"),
+
+    ALL_FLOATS(LP_NORMALIZATION),
 
     KERNEL(MatMul, "matmul_f32_few_rows", All(DType::kFloat32), "matmul.cc",
            .accepts = &AcceptsMatMulFewRows, .cost = &MatMulCost,
@@ -440,6 +474,11 @@ constexpr KernelEntry kCpuKernels[] = {
     POW(double, int64_t, "pow_f64_i64"),
     POW(int32_t, int32_t, "pow_i32"),
     POW(int64_t, int64_t, "pow_i64"),
+
+    ALL_FLOATS(RMS_NORMALIZATION, float, "f32"),
+    ALL_FLOATS(RMS_NORMALIZATION, double, "f64"),
+    ALL_FLOATS(RMS_NORMALIZATION, Float16, "f16"),
+    ALL_FLOATS(RMS_NORMALIZATION, BFloat16, "bf16"),
 
     RANGE(float, "f32"),
     RANGE(double, "f64"),

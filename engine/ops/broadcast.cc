@@ -56,4 +56,20 @@ absl::StatusOr<SymbolicShape> BroadcastShapes(InferContext& context,
   return result;
 }
 
+absl::Status CheckBroadcastsTo(InferContext& context, int i,
+                               const SymbolicShape& target) {
+  const SymbolicShape& from = context.shape(i);
+  bool fits = from.size() <= target.size();
+  for (size_t from_end = 1; fits && from_end <= from.size(); ++from_end) {
+    const Dim own = from[from.size() - from_end];
+    const Dim wanted = target[target.size() - from_end];
+    fits = own == Dim::Known(1) || !own.is_known() || !wanted.is_known() ||
+           own == wanted;
+  }
+  if (fits) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "input ", i, " has shape ", context.symbols().ToString(from),
+      ", which does not broadcast to ", context.symbols().ToString(target)));
+}
+
 }  // namespace tensord

@@ -1,6 +1,7 @@
 #ifndef TENSORD_ENGINE_OPS_BROADCAST_H_
 #define TENSORD_ENGINE_OPS_BROADCAST_H_
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/graph/dim.h"
 #include "engine/ops/infer_context.h"
@@ -13,6 +14,10 @@ namespace tensord {
 absl::StatusOr<SymbolicShape> BroadcastShapes(InferContext& context,
                                               const SymbolicShape& a,
                                               const SymbolicShape& b);
+
+// OK where input i broadcasts to `target` without making it larger.
+absl::Status CheckBroadcastsTo(InferContext& context, int i,
+                               const SymbolicShape& target);
 
 }  // namespace tensord
 

@@ -52,17 +52,21 @@
   X(Gemm) \
   X(GlobalAveragePool) \
   X(GlobalMaxPool) \
+  X(GroupNormalization) \
   X(HardSigmoid) \
   X(HardSwish) \
   X(Hardmax) \
   X(Identity) \
   X(If) \
+  X(InstanceNormalization) \
   X(IsInf) \
   X(IsNaN) \
+  X(LayerNormalization) \
   X(LeakyRelu) \
   X(Log) \
   X(LogSoftmax) \
   X(Loop) \
+  X(LpNormalization) \
   X(MatMul) \
   X(MaxPool) \
   X(MeanVarianceNormalization) \
@@ -78,6 +82,7 @@
   X(OptionalHasElement) \
   X(Pad) \
   X(Pow) \
+  X(RMSNormalization) \
   X(Range) \
   X(Reciprocal) \
   X(ReduceL1) \

@@ -156,6 +156,13 @@ absl::Status RunGemmBlocked(const KernelCall& call);
 template <typename T>
 absl::Status RunGemmAny(const KernelCall& call);
 
+// group_normalization.cc
+KernelCost GroupNormalizationCost(const NodeSite& site);
+template <typename T>
+absl::Status RunGroupNormalization(const KernelCall& call);
+template <typename T>
+absl::Status RunInstanceNormalization(const KernelCall& call);
+
 // hardmax.cc
 template <typename T>
 absl::Status RunHardmax(const KernelCall& call);
@@ -163,6 +170,17 @@ absl::Status RunHardmax(const KernelCall& call);
 // identity.cc
 absl::Status AcceptsIdentity(const NodeSite& site);
 absl::Status RunIdentity(const KernelCall& call);
+
+// layer_normalization.cc
+KernelCost LayerNormalizationCost(const NodeSite& site);
+template <typename T, typename U>
+absl::Status RunLayerNormalization(const KernelCall& call);
+template <typename T, typename V>
+absl::Status RunRMSNormalization(const KernelCall& call);
+
+// lp_normalization.cc
+template <typename T>
+absl::Status RunLpNormalization(const KernelCall& call);
 
 // matmul.cc
 absl::Status AcceptsMatMulFewRows(const NodeSite& site);
