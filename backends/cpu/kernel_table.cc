@@ -141,6 +141,13 @@ namespace {
          Takes({DType::dtype, kDTypeOf<Index>}, {DType::dtype}), "slice.cc", \
          .run = &RunSlice<bytes, Index>)
 
+// The statistics may be of other floating dtypes, which the kernel asks for.
+#define BATCH_NORMALIZATION(T, suffix, ...)                                  \
+  KERNEL(BatchNormalization, "batch_normalization_" suffix,                  \
+         Takes({kDTypeOf<T>, DType::kUndefined}, {kDTypeOf<T>}),             \
+         "batch_normalization.cc", .prepare = &PrepareBatchNormalization<T>, \
+         .cost = &BatchNormalizationCost, .run = &RunBatchNormalization<T>,  \
+         .caps = {.in_place_inputs = 0b1})
 #define GROUP_NORMALIZATION(T, suffix, op, name)                          \
   KERNEL(op, name "_" suffix, All(kDTypeOf<T>), "group_normalization.cc", \
          .cost = &GroupNormalizationCost, .run = &Run##op<T>,             \
@@ -217,6 +224,12 @@ namespace {
   KERNEL(op, name "_" suffix,                                            \
          Takes({DType::dtype, DType::kUndefined}, {DType::dtype}), file, \
          .run = &Run##op<bytes>)
+#define DROPOUT(dtype, bytes, suffix)                                         \
+  KERNEL(                                                                     \
+      Dropout, "dropout_" suffix,                                             \
+      Takes({DType::dtype, DType::kUndefined}, {DType::dtype, DType::kBool}), \
+      "dropout.cc", .run = &RunDropout<bytes>,                                \
+      .caps = {.in_place_inputs = 0b1})
 #define COMPRESS(dtype, bytes, suffix, ...)                                  \
   KERNEL(Compress, "compress_" suffix,                                       \
          Takes({DType::dtype, DType::kBool}, {DType::dtype}), "compress.cc", \
@@ -296,10 +309,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
     FLOATS(POOL, AveragePool, "average_pool"),
 
-    KERNEL(BatchNormalization, "batch_normalization_f32", All(DType::kFloat32),
-           "batch_normalization.cc", .prepare = &PrepareBatchNormalization,
-           .cost = &BatchNormalizationCost, .run = &RunBatchNormalization,
-           .caps = {.in_place_inputs = 0b1}),
+    ALL_FLOATS(BATCH_NORMALIZATION),
 
     INTEGERS(UNARY, BitwiseNot, "bitwise_not", "unary.cc"),
 
@@ -358,6 +368,11 @@ constexpr KernelEntry kCpuKernels[] = {
 
     NUMBERS(BINARY, Div, "div", "binary.cc"),
 
+    DROPOUT(kFloat32, 4, "f32"),
+    DROPOUT(kFloat64, 8, "f64"),
+    DROPOUT(kFloat16, 2, "f16"),
+    DROPOUT(kBFloat16, 2, "bf16"),
+
     ALL_FLOATS(UNARY, Elu, "elu", "activations.cc"),
 
     ALL_FLOATS(UNARY, Erf, "erf", "unary.cc"),
@@ -399,7 +414,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(UNARY, HardSwish, "hard_swish", "activations.cc"),
 
-    FLOATS(HARDMAX),
+    ALL_FLOATS(HARDMAX),
 
     KERNEL(Identity, "identity_bytes", AnyDTypes(), "identity.cc",
            .accepts = &AcceptsIdentity, .run = &RunIdentity,
@@ -419,8 +434,8 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(UNARY, Log, "log", "unary.cc"),
 
-    FLOATS(SOFTMAX_ROWS, LogSoftmax, "log_softmax"),
-    FLOATS(SOFTMAX_STRIPS, LogSoftmax, "log_softmax"),
+    ALL_FLOATS(SOFTMAX_ROWS, LogSoftmax, "log_softmax"),
+    ALL_FLOATS(SOFTMAX_STRIPS, LogSoftmax, "log_softmax"),
 
     ALL_FLOATS(LP_NORMALIZATION),
 
@@ -436,7 +451,7 @@ constexpr KernelEntry kCpuKernels[] = {
     POOL(int8_t, "i8", MaxPool, "max_pool"),
     POOL(uint8_t, "u8", MaxPool, "max_pool"),
 
-    FLOATS(MEAN_VARIANCE),
+    ALL_FLOATS(MEAN_VARIANCE),
 
     ALL_FLOATS(UNARY, Mish, "mish", "activations.cc"),
 
@@ -537,8 +552,8 @@ constexpr KernelEntry kCpuKernels[] = {
     BYTES(SLICE, int32_t, "i32"),
     BYTES(SLICE, int64_t, "i64"),
 
-    FLOATS(SOFTMAX_ROWS, Softmax, "softmax"),
-    FLOATS(SOFTMAX_STRIPS, Softmax, "softmax"),
+    ALL_FLOATS(SOFTMAX_ROWS, Softmax, "softmax"),
+    ALL_FLOATS(SOFTMAX_STRIPS, Softmax, "softmax"),
 
     ALL_FLOATS(UNARY, Softplus, "softplus", "activations.cc"),
 

@@ -8,11 +8,6 @@
 namespace tensord {
 namespace {
 
-bool IsView(const Node& node) {
-  const OpDef* def = FindOpDef(node.op);
-  return def != nullptr && def->is_view;
-}
-
 // An operator that may tell extents does so only where an argument is not known
 // before the run: Slice with constant starts does not end a segment.
 class ToldExtents {
@@ -56,40 +51,52 @@ class ToldExtents {
   const Inference& inference_;
 };
 
-// A view has one output that anybody can want; its further ones (Dropout's
-// mask) were refused when the graph was built.
-std::vector<ValueId> FindRoots(const Graph& graph) {
-  std::vector<ValueId> roots(graph.values.size());
-  for (size_t i = 0; i < roots.size(); ++i) roots[i] = static_cast<ValueId>(i);
-  for (const Node& node : graph.nodes) {
-    if (IsView(node) && node.outputs[0] != kNoValue) {
-      roots[node.outputs[0]] = roots[node.inputs[0]];
-    }
-  }
-  return roots;
-}
+// What an output of the graph needs at the run, by node.
+struct Liveness {
+  std::vector<bool> is_live;
+  // Its operator's output 0 is input 0's place, and nobody wants another output
+  // (Dropout's mask), which would have to be computed.
+  std::vector<bool> is_view;
+};
 
-// By node: whether an output of the graph needs it at the run.
-std::vector<bool> FindLive(const Graph& graph, const Inference& inference) {
+Liveness FindLive(const Graph& graph, const Inference& inference) {
   std::vector<bool> is_needed(graph.values.size(), false);
   for (ValueId output : graph.outputs) is_needed[output] = true;
-  std::vector<bool> is_live(graph.nodes.size(), false);
+  Liveness found{std::vector<bool>(graph.nodes.size(), false),
+                 std::vector<bool>(graph.nodes.size(), false)};
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& node = graph.nodes[i];
-    for (ValueId output : node.outputs) {
-      if (output != kNoValue && is_needed[output] &&
-          !inference.constants[output].is_present()) {
-        is_live[i] = true;
-      }
-    }
-    if (!is_live[i]) continue;
+    const auto is_wanted = [&](ValueId output) {
+      return output != kNoValue && is_needed[output] &&
+             !inference.constants[output].is_present();
+    };
+    const OpDef* def = FindOpDef(node.op);
+    found.is_view[i] =
+        def != nullptr && def->is_view &&
+        std::none_of(node.outputs.begin() + 1, node.outputs.end(), is_wanted);
+    found.is_live[i] =
+        std::any_of(node.outputs.begin(), node.outputs.end(), is_wanted);
+    if (!found.is_live[i]) continue;
     // A view needs only the bytes; its other inputs were read by inference.
-    const size_t input_count = IsView(node) ? 1 : node.inputs.size();
+    const size_t input_count = found.is_view[i] ? 1 : node.inputs.size();
     for (size_t k = 0; k < input_count; ++k) {
       if (node.inputs[k] != kNoValue) is_needed[node.inputs[k]] = true;
     }
   }
-  return is_live;
+  return found;
+}
+
+std::vector<ValueId> FindRoots(const Graph& graph,
+                               const std::vector<bool>& is_view) {
+  std::vector<ValueId> roots(graph.values.size());
+  for (size_t i = 0; i < roots.size(); ++i) roots[i] = static_cast<ValueId>(i);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (is_view[i] && node.outputs[0] != kNoValue) {
+      roots[node.outputs[0]] = roots[node.inputs[0]];
+    }
+  }
+  return roots;
 }
 
 class Scheduler {
@@ -101,19 +108,19 @@ class Scheduler {
         first_segment_(graph.values.size(), 0) {}
 
   absl::StatusOr<Schedule> Run() {
-    const std::vector<bool> is_live = FindLive(graph_, inference_);
-    schedule_.roots = FindRoots(graph_);
+    const Liveness found = FindLive(graph_, inference_);
+    schedule_.roots = FindRoots(graph_, found.is_view);
     schedule_.segment_by_node.assign(graph_.nodes.size(), -1);
     schedule_.segments.resize(1);
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (is_live[i]) Place(static_cast<NodeId>(i));
+      if (found.is_live[i]) Place(static_cast<NodeId>(i), found.is_view[i]);
     }
     if (absl::Status status = NumberCells(); !status.ok()) return status;
     return std::move(schedule_);
   }
 
  private:
-  void Place(NodeId id) {
+  void Place(NodeId id, bool is_view) {
     const Node& node = graph_.nodes[id];
     int segment = 0;
     for (ValueId input : node.inputs) {
@@ -127,7 +134,7 @@ class Scheduler {
         first_segment_[output] = segment + (ends_segment ? 1 : 0);
       }
     }
-    if (IsView(node)) {
+    if (is_view) {
       schedule_.views.push_back(id);
       return;
     }

@@ -135,7 +135,7 @@ class GraphInferrer {
       if (id != kNoValue && !result_.constants[id].is_present()) return;
       inputs.push_back(id == kNoValue ? HostTensor() : result_.constants[id]);
     }
-    if (op_def.is_view) {
+    if (op_def.is_view && node.outputs.size() == 1) {
       // Costs nothing whatever its size: the bytes are shared.
       const absl::StatusOr<Shape> shape =
           ToConcrete(*result_.types[node.outputs[0]].shape);

@@ -1,13 +1,12 @@
 // BatchNormalization at inference: y = (x - mean[c]) / sqrt(var[c] + epsilon)
 // * scale[c] + bias[c] for channel c, dimension 1 of x [N, C, D...].
 
-#include <cmath>
-
 #include "absl/strings/str_cat.h"
 #include "engine/graph/status_macros.h"
 #include "engine/ops/dtype_sets.h"
 #include "engine/ops/infer_context.h"
 #include "engine/ops/node_reader.h"
+#include "engine/ops/normalization_rules.h"
 #include "engine/ops/op_list.h"
 
 namespace tensord {
@@ -15,6 +14,13 @@ namespace {
 
 absl::StatusOr<OpParams> Read(NodeReader& node) {
   node.Ignore("momentum");
+  if (node.opset() < 7) {
+    if (node.opset() < 6) node.Ignore("consumed_inputs");
+    TENSORD_ASSIGN_OR_RETURN(const int64_t is_test, node.Int("is_test", 0));
+    if (is_test == 0) {
+      return absl::UnimplementedError("attribute 'is_test' is 0 (training)");
+    }
+  }
   if (node.opset() < 9) {
     TENSORD_ASSIGN_OR_RETURN(const bool is_spatial, node.Bool("spatial", true));
     if (!is_spatial) {
@@ -34,12 +40,7 @@ absl::StatusOr<OpParams> Read(NodeReader& node) {
         node.output_count(), " outputs: those past the first are training's"));
   }
   BatchNormalizationParams params;
-  TENSORD_ASSIGN_OR_RETURN(params.epsilon, node.Float("epsilon", 1e-5f));
-  if (!(params.epsilon >= 0) || !std::isfinite(params.epsilon)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("attribute 'epsilon' is ", params.epsilon,
-                     ", not a finite number of at least 0"));
-  }
+  TENSORD_ASSIGN_OR_RETURN(params.epsilon, ReadEpsilon(node));
   return params;
 }
 

@@ -39,7 +39,8 @@ struct OpDef {
   absl::Status (*infer)(InferContext& context) = nullptr;
 
   // Output 0 has input 0's elements in the same order: only the shape differs.
-  // Such a node launches nothing; its output lives where its input does.
+  // Such a node launches nothing; its output lives where its input does. Where
+  // somebody wants another output as well, it is a node like any other.
   bool is_view = false;
 
   // Some outputs' extents may depend on the data

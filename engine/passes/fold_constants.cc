@@ -72,9 +72,10 @@ class ConstantFolder {
       shapes.push_back(*std::move(shape));
     }
 
+    const bool is_view = op_def->is_view && node.outputs.size() == 1;
     if (std::optional<std::vector<HostTensor>> known = InferredValues(node)) {
-      return Charge(op_def->is_view ? 0 : added_bytes) ? std::move(known)
-                                                       : std::nullopt;
+      return Charge(is_view ? 0 : added_bytes) ? std::move(known)
+                                               : std::nullopt;
     }
     std::vector<HostTensor> inputs;
     for (ValueId id : node.inputs) {
@@ -86,7 +87,7 @@ class ConstantFolder {
       if (!constant.is_present()) return std::nullopt;
       inputs.push_back(constant);
     }
-    if (op_def->is_view) {
+    if (is_view) {
       if (inputs[0].shape().element_count() != shapes[0].element_count()) {
         return std::nullopt;
       }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/axis_view.h"
@@ -38,8 +39,8 @@ absl::Status RunHardmax(const KernelCall& call) {
               line / view.inner * view.extent * view.inner + line % view.inner;
           int64_t best = 0;
           for (int64_t c = 0; c < view.extent; ++c) {
-            const T element = x[at + c * view.inner];
-            const T most = x[at + best * view.inner];
+            const ComputeType<T> element = x[at + c * view.inner];
+            const ComputeType<T> most = x[at + best * view.inner];
             if (element > most || (element != element && most == most)) {
               best = c;
             }
@@ -53,5 +54,7 @@ absl::Status RunHardmax(const KernelCall& call) {
 
 template absl::Status RunHardmax<float>(const KernelCall&);
 template absl::Status RunHardmax<double>(const KernelCall&);
+template absl::Status RunHardmax<Float16>(const KernelCall&);
+template absl::Status RunHardmax<BFloat16>(const KernelCall&);
 
 }  // namespace tensord

@@ -53,9 +53,11 @@ template <typename T>
 absl::Status RunArgMin(const KernelCall& call);
 
 // batch_normalization.cc
+template <typename T>
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareBatchNormalization(
     const NodeSite& site, Device& device);
 KernelCost BatchNormalizationCost(const NodeSite& site);
+template <typename T>
 absl::Status RunBatchNormalization(const KernelCall& call);
 
 // binary.cc
@@ -126,6 +128,10 @@ template <int kElementBytes>
 absl::Status RunDepthToSpace(const KernelCall& call);
 template <int kElementBytes>
 absl::Status RunSpaceToDepth(const KernelCall& call);
+
+// dropout.cc
+template <int kElementBytes>
+absl::Status RunDropout(const KernelCall& call);
 
 // expand.cc
 template <int kElementBytes>

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/reduce_walk.h"
@@ -67,5 +68,7 @@ absl::Status RunMeanVarianceNormalization(const KernelCall& call) {
 
 template absl::Status RunMeanVarianceNormalization<float>(const KernelCall&);
 template absl::Status RunMeanVarianceNormalization<double>(const KernelCall&);
+template absl::Status RunMeanVarianceNormalization<Float16>(const KernelCall&);
+template absl::Status RunMeanVarianceNormalization<BFloat16>(const KernelCall&);
 
 }  // namespace tensord

@@ -4,14 +4,17 @@
 //   m = max over c of x[o, c, i]; LogSoftmax is its logarithm.
 //
 // x and y are contiguous, seen as [outer, columns, inner], and may be the same
-// buffer. Accumulates in the elements' own type. Taking off the maximum first
-// keeps exp() finite for every finite input.
+// buffer. Accumulates in the elements' own type, or float32 for 16-bit floats,
+// which are rounded once: their exponentials are computed again for the result
+// rather than kept. Taking off the maximum first keeps exp() finite for every
+// finite input.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 
@@ -38,23 +41,33 @@ Extents Resolve(const OpParams& op_params, const Shape& shape) {
   return {outer, shape[axis], shape.ElementCount(axis + 1, rank)};
 }
 
+// From the shifted element and what the sum of exponentials became: its
+// logarithm with kLog, else its inverse.
+template <bool kLog, typename C>
+C ResultOf(C shifted, C sum) {
+  return kLog ? shifted - sum : std::exp(shifted) * sum;
+}
+
 template <bool kLog, typename T>
 void SoftmaxRow(const T* x, T* y, int64_t columns) {
-  T maximum = x[0];
-  for (int64_t c = 1; c < columns; ++c) maximum = std::max(maximum, x[c]);
-  T sum = 0;
+  using C = ComputeType<T>;
+  C maximum = x[0];
+  for (int64_t c = 1; c < columns; ++c) maximum = std::max<C>(maximum, x[c]);
+  C sum = 0;
   for (int64_t c = 0; c < columns; ++c) {
-    const T e = std::exp(x[c] - maximum);
-    // Only the sum of exp() is wanted with kLog, and x may be y.
-    y[c] = kLog ? x[c] - maximum : e;
+    const C shifted = x[c] - maximum;
+    const C e = std::exp(shifted);
     sum += e;
+    // Only the sum of exp() is wanted with kLog, and x may be y.
+    if constexpr (!kIsFloat16<T>) y[c] = kLog ? shifted : e;
   }
-  if (kLog) {
-    const T log_sum = std::log(sum);
-    for (int64_t c = 0; c < columns; ++c) y[c] -= log_sum;
-  } else {
-    const T scale = 1 / sum;
-    for (int64_t c = 0; c < columns; ++c) y[c] *= scale;
+  const C last = kLog ? std::log(sum) : 1 / sum;
+  for (int64_t c = 0; c < columns; ++c) {
+    if constexpr (kIsFloat16<T>) {
+      y[c] = ResultOf<kLog, C>(x[c] - maximum, last);
+    } else {
+      y[c] = kLog ? y[c] - last : y[c] * last;
+    }
   }
 }
 
@@ -65,20 +78,21 @@ constexpr int64_t kSideBySide = 64;
 template <bool kLog, typename T>
 void SoftmaxStrip(const T* x, T* y, int64_t columns, int64_t inner,
                   int64_t width) {
-  T maximum[kSideBySide];
-  T sum[kSideBySide] = {};
+  using C = ComputeType<T>;
+  C maximum[kSideBySide];
+  C sum[kSideBySide] = {};
   std::copy_n(x, width, maximum);
   for (int64_t c = 1; c < columns; ++c) {
     for (int64_t i = 0; i < width; ++i) {
-      maximum[i] = std::max(maximum[i], x[c * inner + i]);
+      maximum[i] = std::max<C>(maximum[i], x[c * inner + i]);
     }
   }
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t i = 0; i < width; ++i) {
-      const T shifted = x[c * inner + i] - maximum[i];
-      const T e = std::exp(shifted);
-      y[c * inner + i] = kLog ? shifted : e;
+      const C shifted = x[c * inner + i] - maximum[i];
+      const C e = std::exp(shifted);
       sum[i] += e;
+      if constexpr (!kIsFloat16<T>) y[c * inner + i] = kLog ? shifted : e;
     }
   }
   for (int64_t i = 0; i < width; ++i) {
@@ -87,7 +101,11 @@ void SoftmaxStrip(const T* x, T* y, int64_t columns, int64_t inner,
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t i = 0; i < width; ++i) {
       T& element = y[c * inner + i];
-      element = kLog ? element - sum[i] : element * sum[i];
+      if constexpr (kIsFloat16<T>) {
+        element = ResultOf<kLog, C>(x[c * inner + i] - maximum[i], sum[i]);
+      } else {
+        element = kLog ? element - sum[i] : element * sum[i];
+      }
     }
   }
 }
@@ -172,5 +190,7 @@ absl::Status RunLogSoftmaxStrips(const KernelCall& call) {
 
 TENSORD_INSTANTIATE(float)
 TENSORD_INSTANTIATE(double)
+TENSORD_INSTANTIATE(Float16)
+TENSORD_INSTANTIATE(BFloat16)
 
 }  // namespace tensord

@@ -235,6 +235,43 @@ TEST_F(CpuExecutorTest, OutputsThatShareBytesAreAllFilled) {
   EXPECT_THAT(Rig::Floats(execution.outputs[2]), ElementsAre(-1, 4));
 }
 
+// As a model of Dropout 7 has it: the mask is there and nobody reads it.
+TEST_F(CpuExecutorTest, DropoutIsAViewUnlessItsMaskIsWanted) {
+  TestGraph unread = TestGraph()
+                         .Input("x", kF32, {2})
+                         .Node("Relu", {"x"}, {"a"})
+                         .Node("Dropout", {"a"}, {"b", "mask"})
+                         .Node("Neg", {"b"}, {"y"})
+                         .Output("y");
+  TestGraph wanted = unread;
+  wanted.Output("mask");
+  EXPECT_EQ(rig_.Plan(unread, {Shape({2})})->node_count, 2);
+  EXPECT_EQ(rig_.Plan(wanted, {Shape({2})})->node_count, 3);
+
+  const auto x = Tensor({2}, {-1, 4});
+  const auto one = rig_.Outputs(unread, {x});
+  ASSERT_THAT(one, IsOk());
+  EXPECT_THAT((*one)[0], Near({0, -4}, 0));
+  const auto both = rig_.Outputs(wanted, {x});
+  ASSERT_THAT(both, IsOk());
+  EXPECT_THAT((*both)[0], Near({0, -4}, 0));
+  EXPECT_EQ((*both)[1], Tensor<bool>({2}, {true, true}));
+}
+
+TEST_F(CpuExecutorTest, AMaskOfAConstantIsKnown) {
+  const auto outputs = rig_.Outputs(TestGraph()
+                                        .Input("x", kF32, {2})
+                                        .Constant("c", Tensor({2}, {1, 2}))
+                                        .Node("Dropout", {"c"}, {"d", "mask"})
+                                        .Node("Add", {"x", "d"}, {"y"})
+                                        .Output("y")
+                                        .Output("mask"),
+                                    {Tensor({2}, {10, 20})});
+  ASSERT_THAT(outputs, IsOk());
+  EXPECT_THAT((*outputs)[0], Near({11, 22}, 0));
+  EXPECT_EQ((*outputs)[1], Tensor<bool>({2}, {true, true}));
+}
+
 TEST_F(CpuExecutorTest, EmptyTensorsAndScalarsRun) {
   const TestGraph scalar =
       TestGraph().Input("x", kF32, {}).Node("Relu", {"x"}, {"y"}).Output("y");

@@ -144,6 +144,9 @@ TEST_F(ArithmeticTest, BatchNormalizationInEachVersion) {
               IsUnsupported("'training_mode' is 1"));
   EXPECT_THAT(normalize("momentum", 0.9f, 9, 5), IsUnsupported("5 outputs"));
   EXPECT_THAT(normalize("epsilon", -1.0f, 9), IsRefusal("'epsilon' is -1"));
+  EXPECT_EQ(normalize("is_test", int64_t{1}, 6), "float32 [N, 3, 4]");
+  EXPECT_THAT(normalize("is_test", int64_t{0}, 6),
+              IsUnsupported("'is_test' is 0"));
 }
 
 TEST_F(ArithmeticTest, BatchNormalizationChecksItsStatistics) {
@@ -155,37 +158,6 @@ TEST_F(ArithmeticTest, BatchNormalizationChecksItsStatistics) {
                      .inputs = {Type({2, 3}), Type({3}), Type({3, 1}),
                                 Type({3}), Type({3})}}),
               IsRefusal("input 2 has rank 2, not 1"));
-}
-
-TEST_F(ArithmeticTest, DropoutIsForInference) {
-  EXPECT_EQ(Infer({.op = "Dropout",
-                   .inputs = {Type({2})},
-                   .attributes = {{"ratio", 0.5f}},
-                   .opset = 7}),
-            "float32 [2]");
-  EXPECT_EQ(Infer({.op = "Dropout",
-                   .inputs = {Type({2}), Type({})},
-                   .attributes = {{"seed", int64_t{3}}},
-                   .opset = 13}),
-            "float32 [2]");
-  EXPECT_THAT(Infer({.op = "Dropout",
-                     .inputs = {Type({2}), Type({}), Type(DType::kBool, {})},
-                     .opset = 13}),
-              IsUnsupported("training_mode"));
-  const auto is_training = [](std::byte value) {
-    return HostTensor::Make(DType::kBool, {},
-                            [value](auto bytes) { bytes[0] = value; });
-  };
-  TypedCase test = {.op = "Dropout",
-                    .inputs = {Type({2}), {}, Type(DType::kBool, {})},
-                    .opset = 13,
-                    .constants = {{}, {}, is_training(std::byte{1})}};
-  EXPECT_THAT(Infer(test), IsUnsupported("training_mode"));
-  test.constants[2] = is_training(std::byte{0});
-  EXPECT_EQ(Infer(test), "float32 [2]");
-  EXPECT_THAT(
-      Infer({.op = "Dropout", .inputs = {Type({2})}, .output_count = 2}),
-      IsUnsupported("mask"));
 }
 
 }  // namespace

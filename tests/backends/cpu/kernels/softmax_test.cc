@@ -64,7 +64,8 @@ const SoftmaxCase kCases[] = {
 
 TEST(SoftmaxTest, EverySiblingMatchesTheDefinitionInEachVersion) {
   for (const SoftmaxCase& c : kCases) {
-    for (DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    for (DType dtype : {DType::kFloat32, DType::kFloat64, DType::kFloat16,
+                        DType::kBFloat16}) {
       for (bool is_log : {false, true}) {
         const TestTensor x = Pattern(dtype, c.shape);
         const auto all =
