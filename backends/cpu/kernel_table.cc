@@ -41,11 +41,11 @@ namespace {
   SIGNED_NUMBERS(ROW, __VA_ARGS__), HALVES(ROW, __VA_ARGS__)
 #define ALL_NUMBERS(ROW, ...) \
   NUMBERS(ROW, __VA_ARGS__), HALVES(ROW, __VA_ARGS__)
-// What MatMul and Gemm take beside float32, for which they have faster rows.
-#define WIDE_NUMBERS(ROW, ...)                                             \
-  ROW(double, "f64", __VA_ARGS__), ROW(int32_t, "i32", __VA_ARGS__),       \
-      ROW(int64_t, "i64", __VA_ARGS__), ROW(uint32_t, "u32", __VA_ARGS__), \
-      ROW(uint64_t, "u64", __VA_ARGS__)
+#define WIDE_INTEGERS(ROW, ...)                                       \
+  ROW(int32_t, "i32", __VA_ARGS__), ROW(int64_t, "i64", __VA_ARGS__), \
+      ROW(uint32_t, "u32", __VA_ARGS__), ROW(uint64_t, "u64", __VA_ARGS__)
+#define WIDE_NUMBERS(ROW, ...) \
+  ROW(double, "f64", __VA_ARGS__), WIDE_INTEGERS(ROW, __VA_ARGS__)
 
 // Operators that copy elements as bytes: ROW(DType, its bytes, suffix, ...).
 #define BYTES(ROW, ...)                                                       \
@@ -94,6 +94,14 @@ namespace {
 #define GEMM_ANY(T, suffix, ...)                                   \
   KERNEL(Gemm, "gemm_" suffix "_any", All(kDTypeOf<T>), "gemm.cc", \
          .accepts = &AcceptsGemmAny, .cost = &GemmCost, .run = &RunGemmAny<T>)
+#define GEMM_HALF(T, suffix, ...)                                      \
+  KERNEL(Gemm, "gemm_" suffix "_blocked", All(kDTypeOf<T>), "gemm.cc", \
+         .workspace_bytes = &GemmWorkspaceBytes, .cost = &GemmCost,    \
+         .run = &RunGemmBlocked<T>)
+#define MATMUL_HALF(T, suffix, ...)                                          \
+  KERNEL(MatMul, "matmul_" suffix "_blocked", All(kDTypeOf<T>), "matmul.cc", \
+         .workspace_bytes = &MatMulWorkspaceBytes, .cost = &MatMulCost,      \
+         .run = &RunMatMulBlocked<T>)
 #define MATMUL_ANY(T, suffix, ...)                                       \
   KERNEL(MatMul, "matmul_" suffix "_any", All(kDTypeOf<T>), "matmul.cc", \
          .cost = &MatMulCost, .run = &RunMatMulAny<T>)
@@ -108,16 +116,17 @@ namespace {
   KERNEL(CumSum, "cumsum_" suffix "_" index,                                \
          Takes({kDTypeOf<T>, kDTypeOf<Index>}, {kDTypeOf<T>}), "cumsum.cc", \
          .run = &RunCumSum<T, Index>, .caps = {.in_place_inputs = 0b1})
-#define REDUCE(T, suffix, op, name)                                       \
-  KERNEL(op, name "_" suffix,                                             \
-         Takes({kDTypeOf<T>, DType::kInt64}, {kDTypeOf<T>}), "reduce.cc", \
+#define REDUCE(T, suffix, op, name, file)                          \
+  KERNEL(op, name "_" suffix,                                      \
+         Takes({kDTypeOf<T>, DType::kInt64}, {kDTypeOf<T>}), file, \
          .cost = &ReduceCost, .run = &Run##op<T>)
-#define REDUCE_ORDERED(op, name)                                       \
-  REDUCE(float, "f32", op, name), WIDE_NUMBERS(REDUCE, op, name),      \
-      REDUCE(int8_t, "i8", op, name), REDUCE(uint8_t, "u8", op, name), \
-      REDUCE(bool, "bool", op, name)
-#define REDUCE_ARITHMETIC(op, name) \
-  REDUCE(float, "f32", op, name), WIDE_NUMBERS(REDUCE, op, name)
+#define REDUCE_ARITHMETIC(op, name, file)                               \
+  REDUCE(float, "f32", op, name, file), HALVES(REDUCE, op, name, file), \
+      WIDE_NUMBERS(REDUCE, op, name, file)
+#define REDUCE_ORDERED(op, name, file)                                     \
+  REDUCE_ARITHMETIC(op, name, file), REDUCE(int8_t, "i8", op, name, file), \
+      REDUCE(uint8_t, "u8", op, name, file),                               \
+      REDUCE(bool, "bool", op, name, file)
 #define TRILU(dtype, bytes, suffix, ...)                                   \
   KERNEL(Trilu, "trilu_" suffix,                                           \
          Takes({DType::dtype, DType::kInt64}, {DType::dtype}), "trilu.cc", \
@@ -212,10 +221,10 @@ namespace {
          "resize.cc", .accepts = &AcceptsResizeWeighted,                       \
          .workspace_bytes = &ResizeWorkspaceBytes, .prepare = &PrepareResize,  \
          .cost = &ResizeCost, .run = &RunResizeWeighted<T>)
-#define RESIZE(op, name)                                              \
-  BYTES(RESIZE_NEAREST, op, name), FLOATS(RESIZE_WEIGHTED, op, name), \
-      RESIZE_WEIGHTED(int8_t, "i8", op, name),                        \
-      RESIZE_WEIGHTED(uint8_t, "u8", op, name),                       \
+#define RESIZE(op, name)                                                  \
+  BYTES(RESIZE_NEAREST, op, name), ALL_FLOATS(RESIZE_WEIGHTED, op, name), \
+      RESIZE_WEIGHTED(int8_t, "i8", op, name),                            \
+      RESIZE_WEIGHTED(uint8_t, "u8", op, name),                           \
       RESIZE_WEIGHTED(int32_t, "i32", op, name)
 
 // Operators that copy the elements of input 0 as bytes; input 1 says how, and
@@ -266,7 +275,7 @@ namespace {
 #define COL2IM(T, suffix, ...)                                            \
   KERNEL(Col2Im, "col2im_" suffix,                                        \
          Takes({kDTypeOf<T>, DType::kInt64}, {kDTypeOf<T>}), "col2im.cc", \
-         .run = &RunCol2Im<T>)
+         .workspace_bytes = &Col2ImWorkspaceBytes, .run = &RunCol2Im<T>)
 
 #define CAST(To, to, From, from)                                             \
   KERNEL(Cast, "cast_" from "_" to, Takes({kDTypeOf<From>}, {kDTypeOf<To>}), \
@@ -295,9 +304,9 @@ constexpr KernelEntry kCpuKernels[] = {
 
     NUMBERS(BINARY, Add, "add", "binary.cc"),
 
-    NUMBERS(ARG_REDUCE, ArgMax, "arg_max"),
+    ALL_NUMBERS(ARG_REDUCE, ArgMax, "arg_max"),
 
-    NUMBERS(ARG_REDUCE, ArgMin, "arg_min"),
+    ALL_NUMBERS(ARG_REDUCE, ArgMin, "arg_min"),
 
     ALL_FLOATS(UNARY, Asin, "asin", "trigonometry.cc"),
 
@@ -333,7 +342,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_NUMBERS(CLIP),
 
-    FLOATS(COL2IM),
+    ALL_FLOATS(COL2IM),
 
     BYTES(COMPRESS),
 
@@ -361,6 +370,8 @@ constexpr KernelEntry kCpuKernels[] = {
 
     CUMSUM(float, "f32", int32_t, "i32"),
     CUMSUM(float, "f32", int64_t, "i64"),
+    HALVES(CUMSUM, int32_t, "i32"),
+    HALVES(CUMSUM, int64_t, "i64"),
     WIDE_NUMBERS(CUMSUM, int32_t, "i32"),
     WIDE_NUMBERS(CUMSUM, int64_t, "i64"),
 
@@ -381,7 +392,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
     BYTES(COPY_BY, Expand, "expand", "expand.cc"),
 
-    NUMBERS(EYE_LIKE),
+    ALL_NUMBERS(EYE_LIKE),
     EYE_LIKE(bool, "bool"),
 
     ALL_FLOATS(UNARY, Floor, "floor", "rounding.cc"),
@@ -400,9 +411,10 @@ constexpr KernelEntry kCpuKernels[] = {
            .accepts = &AcceptsGemmFewRows, .cost = &GemmCost,
            .run = &RunGemmFewRows),
     KERNEL(Gemm, "gemm_f32_blocked", All(DType::kFloat32), "gemm.cc",
-           .cost = &GemmCost, .run = &RunGemmBlocked),
-    GEMM_ANY(float, "f32"),
-    WIDE_NUMBERS(GEMM_ANY),
+           .cost = &GemmCost, .run = &RunGemmBlocked<float>),
+    HALVES(GEMM_HALF),
+    ALL_FLOATS(GEMM_ANY),
+    WIDE_INTEGERS(GEMM_ANY),
 
     FLOATS(GLOBAL_POOL, GlobalAveragePool, "global_average_pool"),
 
@@ -443,9 +455,10 @@ constexpr KernelEntry kCpuKernels[] = {
            .accepts = &AcceptsMatMulFewRows, .cost = &MatMulCost,
            .run = &RunMatMulFewRows),
     KERNEL(MatMul, "matmul_f32_blocked", All(DType::kFloat32), "matmul.cc",
-           .cost = &MatMulCost, .run = &RunMatMulBlocked),
-    MATMUL_ANY(float, "f32"),
-    WIDE_NUMBERS(MATMUL_ANY),
+           .cost = &MatMulCost, .run = &RunMatMulBlocked<float>),
+    HALVES(MATMUL_HALF),
+    ALL_FLOATS(MATMUL_ANY),
+    WIDE_INTEGERS(MATMUL_ANY),
 
     FLOATS(POOL, MaxPool, "max_pool"),
     POOL(int8_t, "i8", MaxPool, "max_pool"),
@@ -467,7 +480,7 @@ constexpr KernelEntry kCpuKernels[] = {
            .workspace_bytes = &NonMaxSuppressionWorkspaceBytes,
            .run = &RunNonMaxSuppression),
 
-    NUMBERS(NONZERO),
+    ALL_NUMBERS(NONZERO),
     NONZERO(bool, "bool"),
 
     KERNEL(Not, "not_bool", All(DType::kBool), "unary.cc", .run = &RunNot,
@@ -476,6 +489,7 @@ constexpr KernelEntry kCpuKernels[] = {
     BYTES(ONE_HOT, int32_t, "i32"),
     BYTES(ONE_HOT, int64_t, "i64"),
     BYTES(ONE_HOT, float, "f32"),
+    BYTES(ONE_HOT, Float16, "f16"),
 
     BYTES(PAD, kInt64, ""),
     BYTES(PAD, kInt32, "_axes_i32"),
@@ -503,16 +517,16 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(UNARY, Reciprocal, "reciprocal", "unary.cc"),
 
-    REDUCE_ARITHMETIC(ReduceL1, "reduce_l1"),
-    REDUCE_ARITHMETIC(ReduceL2, "reduce_l2"),
-    REDUCE_ARITHMETIC(ReduceLogSum, "reduce_log_sum"),
-    REDUCE_ARITHMETIC(ReduceLogSumExp, "reduce_log_sum_exp"),
-    REDUCE_ORDERED(ReduceMax, "reduce_max"),
-    REDUCE_ARITHMETIC(ReduceMean, "reduce_mean"),
-    REDUCE_ORDERED(ReduceMin, "reduce_min"),
-    REDUCE_ARITHMETIC(ReduceProd, "reduce_prod"),
-    REDUCE_ARITHMETIC(ReduceSum, "reduce_sum"),
-    REDUCE_ARITHMETIC(ReduceSumSquare, "reduce_sum_square"),
+    REDUCE_ARITHMETIC(ReduceL1, "reduce_l1", "reduce_sum.cc"),
+    REDUCE_ARITHMETIC(ReduceL2, "reduce_l2", "reduce_sum.cc"),
+    REDUCE_ARITHMETIC(ReduceLogSum, "reduce_log_sum", "reduce_log.cc"),
+    REDUCE_ARITHMETIC(ReduceLogSumExp, "reduce_log_sum_exp", "reduce_log.cc"),
+    REDUCE_ORDERED(ReduceMax, "reduce_max", "reduce_extreme.cc"),
+    REDUCE_ARITHMETIC(ReduceMean, "reduce_mean", "reduce_sum.cc"),
+    REDUCE_ORDERED(ReduceMin, "reduce_min", "reduce_extreme.cc"),
+    REDUCE_ARITHMETIC(ReduceProd, "reduce_prod", "reduce_sum.cc"),
+    REDUCE_ARITHMETIC(ReduceSum, "reduce_sum", "reduce_sum.cc"),
+    REDUCE_ARITHMETIC(ReduceSumSquare, "reduce_sum_square", "reduce_sum.cc"),
 
     ALL_SIGNED(UNARY, Relu, "relu", "activations.cc"),
 
@@ -527,13 +541,13 @@ constexpr KernelEntry kCpuKernels[] = {
 
     BYTES(SCATTER, ScatterElements, "scatter_elements", int32_t, "i32"),
     BYTES(SCATTER, ScatterElements, "scatter_elements", int64_t, "i64"),
-    NUMBERS(SCATTER_REDUCE, ScatterElements, "scatter_elements", int32_t,
-            "i32"),
-    NUMBERS(SCATTER_REDUCE, ScatterElements, "scatter_elements", int64_t,
-            "i64"),
+    ALL_NUMBERS(SCATTER_REDUCE, ScatterElements, "scatter_elements", int32_t,
+                "i32"),
+    ALL_NUMBERS(SCATTER_REDUCE, ScatterElements, "scatter_elements", int64_t,
+                "i64"),
 
     BYTES(SCATTER_ND),
-    NUMBERS(SCATTER_ND_REDUCE),
+    ALL_NUMBERS(SCATTER_ND_REDUCE),
 
     ALL_FLOATS(UNARY, Selu, "selu", "activations.cc"),
 
@@ -577,13 +591,14 @@ constexpr KernelEntry kCpuKernels[] = {
 
     BYTES(COPY_BY, Tile, "tile", "tile.cc"),
 
-    NUMBERS(TOP_K),
+    ALL_NUMBERS(TOP_K),
 
     BYTES(COPY, Transpose, "transpose", "transpose.cc"),
 
     BYTES(TRILU),
 
     NUMBERS(UNIQUE),
+    UNIQUE(Float16, "f16"),
     UNIQUE_AS(bool, uint8_t, "bool"),
 
     RESIZE(Upsample, "upsample"),

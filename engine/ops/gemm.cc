@@ -17,6 +17,8 @@ absl::StatusOr<OpParams> Read(NodeReader& node) {
   TENSORD_ASSIGN_OR_RETURN(params.beta, node.Float("beta", 1.0f));
   TENSORD_ASSIGN_OR_RETURN(params.transpose_a, node.Bool("transA", false));
   TENSORD_ASSIGN_OR_RETURN(params.transpose_b, node.Bool("transB", false));
+  // Whether C may be smaller than y; later it always may.
+  if (node.opset() < 7) node.Ignore("broadcast");
   if (node.opset() < 11 && node.input_count() < 3) {
     return absl::InvalidArgumentError(
         "input 2 (C) is missing; it is optional from operator set 11 on");

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/float16.h"
 #include "engine/graph/status_macros.h"
 #include "engine/ops/dtype_sets.h"
 #include "engine/ops/infer_context.h"
@@ -15,7 +16,7 @@ namespace tensord {
 namespace {
 
 constexpr DType kOneHotIndexDTypes[] = {DType::kInt32, DType::kInt64,
-                                        DType::kFloat32};
+                                        DType::kFloat32, DType::kFloat16};
 
 absl::StatusOr<OpParams> Read(NodeReader& node) {
   AxisParams params;
@@ -27,6 +28,8 @@ absl::StatusOr<int64_t> DepthOf(const HostTensor& depth) {
   double value = 0;
   if (depth.dtype() == DType::kFloat32) {
     value = std::trunc(depth.values<float>()[0]);
+  } else if (depth.dtype() == DType::kFloat16) {
+    value = std::trunc(depth.values<Float16>()[0]);
   } else if (depth.dtype() == DType::kInt32) {
     value = depth.values<int32_t>()[0];
   } else {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/axis_view.h"
@@ -24,7 +25,7 @@ constexpr int64_t kSideBySide = 64;
 
 template <typename T>
 bool IsNan(T x) {
-  if constexpr (std::is_floating_point_v<T>) return x != x;
+  if constexpr (kIsFloat<T>) return x != x;
   return false;
 }
 
@@ -105,6 +106,8 @@ absl::Status RunArgMin(const KernelCall& call) {
 
 TENSORD_INSTANTIATE(float)
 TENSORD_INSTANTIATE(double)
+TENSORD_INSTANTIATE(Float16)
+TENSORD_INSTANTIATE(BFloat16)
 TENSORD_INSTANTIATE(int8_t)
 TENSORD_INSTANTIATE(int16_t)
 TENSORD_INSTANTIATE(int32_t)

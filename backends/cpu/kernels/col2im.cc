@@ -6,13 +6,14 @@
 // image, where that lies inside the image. x is contiguous [batch, channels *
 // elements of a block, blocks], y [batch, channels, image...] and another
 // buffer; the block's shape is input 2, the image's is y's own. Accumulates in
-// the elements' own type. One task is one channel, so the order of the sums is
-// always the same.
+// the elements' own type, or float32 for 16-bit floats, in a workspace of y's
+// shape. One task is one channel, so the order of the sums is always the same.
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
+#include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 
@@ -69,6 +70,13 @@ int64_t PlaceOf(const Dimensions& dimensions, int rank, int64_t k, int64_t l) {
 
 }  // namespace
 
+uint64_t Col2ImWorkspaceBytes(const NodeSite& site) {
+  const DType dtype = site.input_dtype(0);
+  if (dtype != DType::kFloat16 && dtype != DType::kBFloat16) return 0;
+  return static_cast<uint64_t>(site.output(0).shape.element_count()) *
+         sizeof(float);
+}
+
 template <typename T>
 absl::Status RunCol2Im(const KernelCall& call) {
   const Shape& y_shape = call.output_layout(0).shape;
@@ -81,17 +89,27 @@ absl::Status RunCol2Im(const KernelCall& call) {
   for (int d = 0; d < rank; ++d) block_elements *= dimensions[d].block;
   const T* x = call.input<T>(0);
   T* y = call.output<T>(0);
+  using Sum = ComputeType<T>;
+  Sum* sums;
+  if constexpr (kIsFloat16<T>) {
+    sums = reinterpret_cast<Sum*>(call.context.workspace.address());
+  } else {
+    sums = y;
+  }
   call.context.workers->ParallelFor(
       y_shape.ElementCount(0, 2), 1, [&](int64_t begin, int64_t end) {
         for (int64_t channel = begin; channel < end; ++channel) {
           const T* columns = x + channel * block_elements * blocks;
-          T* image = y + channel * pixels;
-          std::fill_n(image, pixels, T{0});
+          Sum* image = sums + channel * pixels;
+          std::fill_n(image, pixels, Sum{0});
           for (int64_t k = 0; k < block_elements; ++k) {
             for (int64_t l = 0; l < blocks; ++l) {
               const int64_t place = PlaceOf(dimensions, rank, k, l);
               if (place >= 0) image[place] += columns[k * blocks + l];
             }
+          }
+          if constexpr (kIsFloat16<T>) {
+            std::copy_n(image, pixels, y + channel * pixels);
           }
         }
       });
@@ -100,5 +118,7 @@ absl::Status RunCol2Im(const KernelCall& call) {
 
 template absl::Status RunCol2Im<float>(const KernelCall&);
 template absl::Status RunCol2Im<double>(const KernelCall&);
+template absl::Status RunCol2Im<Float16>(const KernelCall&);
+template absl::Status RunCol2Im<BFloat16>(const KernelCall&);
 
 }  // namespace tensord

@@ -4,12 +4,14 @@
 //
 // with b < c if exclusive, and from the other end if reverse. x and y are
 // contiguous, seen as [outer, extent of the axis, inner], and may be the same
-// buffer. Accumulates in the elements' own type; integers wrap, as in numpy.
+// buffer. Accumulates in the elements' own type, 16-bit floats in float32;
+// integers wrap, as in numpy.
 
 #include <algorithm>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/axis_view.h"
@@ -64,6 +66,8 @@ absl::Status RunCumSum(const KernelCall& call) {
 
 TENSORD_INSTANTIATE(float)
 TENSORD_INSTANTIATE(double)
+TENSORD_INSTANTIATE(Float16)
+TENSORD_INSTANTIATE(BFloat16)
 TENSORD_INSTANTIATE(int32_t)
 TENSORD_INSTANTIATE(int64_t)
 TENSORD_INSTANTIATE(uint32_t)

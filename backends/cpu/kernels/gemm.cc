@@ -4,10 +4,12 @@
 //
 // a' [M, K] and b' [K, N] are a and b, or their transposes; c broadcasts to
 // y [M, N] and may be absent. All are contiguous; y is none of the inputs'
-// buffers. Accumulates in the elements' own type.
+// buffers. Accumulates in the elements' own type, or float32 for 16-bit floats,
+// which are rounded once.
 //
-// gemm_f32_few_rows reads b in place where M is small, gemm_f32_blocked packs
-// blocks of both sides, gemm_*_any is the plain loop.
+// gemm_f32_few_rows reads b in place where M is small, gemm_*_blocked packs
+// blocks of both sides (16-bit floats sum in a workspace of y's shape),
+// gemm_*_any is the plain loop.
 
 #include "backends/cpu/kernels/gemm.h"
 
@@ -16,6 +18,7 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/few_rows.h"
@@ -35,27 +38,26 @@ Extents Resolve(const GemmParams& params, const Shape& a, const Shape& y) {
 // beta * c[row, column], c broadcast.
 template <typename T>
 struct Addend {
+  using U = Wrapping<T>;
   const T* c = nullptr;  // null: nothing is added
   int64_t row_stride = 0;
   int64_t column_stride = 0;
-  T beta = 0;
+  U beta = 0;
 
   explicit Addend(const KernelCall& call) {
     const float given_beta = std::get<GemmParams>(call.params).beta;
     if (!call.has_input(2) || given_beta == 0) return;
     c = call.input<T>(2);
-    beta = static_cast<T>(given_beta);
+    beta = static_cast<U>(given_beta);
     const Shape& shape = call.input_layout(2).shape;
     const int rank = shape.rank();
     if (rank >= 1 && shape[rank - 1] != 1) column_stride = 1;
     if (rank == 2 && shape[0] != 1) row_stride = shape[1];
   }
 
-  T at(int64_t row, int64_t column) const {
+  U at(int64_t row, int64_t column) const {
     if (c == nullptr) return 0;
-    return static_cast<T>(
-        static_cast<Wrapping<T>>(beta) *
-        static_cast<Wrapping<T>>(c[row * row_stride + column * column_stride]));
+    return beta * static_cast<U>(c[row * row_stride + column * column_stride]);
   }
 };
 
@@ -95,30 +97,44 @@ absl::Status RunGemmFewRows(const KernelCall& call) {
   return absl::OkStatus();
 }
 
+uint64_t GemmWorkspaceBytes(const NodeSite& site) {
+  return static_cast<uint64_t>(site.output(0).shape.element_count()) *
+         sizeof(float);
+}
+
+template <typename T>
 absl::Status RunGemmBlocked(const KernelCall& call) {
   const GemmParams& params = std::get<GemmParams>(call.params);
   const Extents extents =
       Resolve(params, call.input_layout(0).shape, call.output_layout(0).shape);
   const gemm::Machine machine = gemm::ThisMachine();
-  const float* a = call.input<float>(0);
-  const float* b = call.input<float>(1);
+  const T* a = call.input<T>(0);
+  const T* b = call.input<T>(1);
+  T* y = call.output<T>(0);
+  if (extents.m == 0 || extents.n == 0) return absl::OkStatus();
+  float* sums;
+  if constexpr (kIsFloat16<T>) {
+    sums = reinterpret_cast<float*>(call.context.workspace.address());
+  } else {
+    sums = y;
+  }
   const int64_t a_row = params.transpose_a ? 1 : extents.k;
   const int64_t a_column = params.transpose_a ? extents.m : 1;
   const int64_t b_row = params.transpose_b ? 1 : extents.n;
   const int64_t b_column = params.transpose_b ? extents.k : 1;
-  const Addend<float> addend(call);
+  const Addend<T> addend(call);
   const gemm::Problem problem{.m = extents.m,
                               .n = extents.n,
                               .k = extents.k,
-                              .c = call.output<float>(0),
+                              .c = sums,
                               .c_stride = extents.n,
                               .accumulates = true};
   gemm::ForTiles(*call.context.workers, 1, extents.m, extents.n, machine,
                  [&](int64_t, int64_t m0, int64_t m1, int64_t n0, int64_t n1) {
                    for (int64_t row = m0; row < m1; ++row) {
-                     float* y = problem.c + row * problem.c_stride;
+                     float* c = problem.c + row * problem.c_stride;
                      for (int64_t column = n0; column < n1; ++column) {
-                       y[column] = addend.at(row, column);
+                       c[column] = addend.at(row, column);
                      }
                    }
                    gemm::MultiplyTile(
@@ -136,6 +152,9 @@ absl::Status RunGemmBlocked(const KernelCall& call) {
                                            count, machine.columns, scratch);
                          return scratch;
                        });
+                   if constexpr (kIsFloat16<T>) {
+                     gemm::StoreTile(problem, m0, m1, n0, n1, y);
+                   }
                  });
   return absl::OkStatus();
 }
@@ -145,6 +164,7 @@ absl::Status AcceptsGemmAny(const NodeSite& site) {
   const GemmParams& params = std::get<GemmParams>(site.params);
   const DType dtype = site.input_dtype(0);
   if (dtype == DType::kFloat32 || dtype == DType::kFloat64 ||
+      dtype == DType::kFloat16 || dtype == DType::kBFloat16 ||
       (params.alpha == 1 && (params.beta == 1 || params.beta == 0))) {
     return absl::OkStatus();
   }
@@ -177,16 +197,21 @@ absl::Status RunGemmAny(const KernelCall& call) {
               sum += static_cast<U>(a[row * a_row + t * a_column]) *
                      static_cast<U>(b[t * b_row + column * b_column]);
             }
-            y[row * extents.n + column] = static_cast<T>(
-                alpha * sum + static_cast<U>(addend.at(row, column)));
+            y[row * extents.n + column] =
+                static_cast<T>(alpha * sum + addend.at(row, column));
           }
         }
       });
   return absl::OkStatus();
 }
 
+template absl::Status RunGemmBlocked<float>(const KernelCall&);
+template absl::Status RunGemmBlocked<Float16>(const KernelCall&);
+template absl::Status RunGemmBlocked<BFloat16>(const KernelCall&);
 template absl::Status RunGemmAny<float>(const KernelCall&);
 template absl::Status RunGemmAny<double>(const KernelCall&);
+template absl::Status RunGemmAny<Float16>(const KernelCall&);
+template absl::Status RunGemmAny<BFloat16>(const KernelCall&);
 template absl::Status RunGemmAny<int32_t>(const KernelCall&);
 template absl::Status RunGemmAny<int64_t>(const KernelCall&);
 template absl::Status RunGemmAny<uint32_t>(const KernelCall&);

@@ -110,15 +110,16 @@ inline int64_t RoundUp(int64_t value, int64_t multiple) {
 }
 
 // Copies rows [m0, m0 + count) and columns [k0, k0 + depth) of a strided A,
-// times alpha, into panels of `panel_rows`.
-inline void PackRows(const float* a, int64_t row_stride, int64_t column_stride,
-                     float alpha, int64_t m0, int64_t count, int64_t k0,
-                     int64_t depth, int panel_rows, float* packed) {
+// times alpha, into panels of `panel_rows`. Elements of other types become
+// float32 on the way.
+template <typename T>
+void PackRows(const T* a, int64_t row_stride, int64_t column_stride,
+              float alpha, int64_t m0, int64_t count, int64_t k0, int64_t depth,
+              int panel_rows, float* packed) {
   for (int64_t first = 0; first < count; first += panel_rows) {
     const int64_t rows = std::min<int64_t>(panel_rows, count - first);
     for (int64_t r = 0; r < rows; ++r) {
-      const float* source =
-          a + (m0 + first + r) * row_stride + k0 * column_stride;
+      const T* source = a + (m0 + first + r) * row_stride + k0 * column_stride;
       for (int64_t t = 0; t < depth; ++t) {
         packed[t * panel_rows + r] = alpha * source[t * column_stride];
       }
@@ -131,18 +132,18 @@ inline void PackRows(const float* a, int64_t row_stride, int64_t column_stride,
 }
 
 // Copies rows [k0, k0 + depth) and columns [n0, n0 + count) of a strided B into
-// panels of `panel_columns`.
-inline void PackColumns(const float* b, int64_t row_stride,
-                        int64_t column_stride, int64_t k0, int64_t depth,
-                        int64_t n0, int64_t count, int panel_columns,
-                        float* packed) {
+// panels of `panel_columns`, as float32.
+template <typename T>
+void PackColumns(const T* b, int64_t row_stride, int64_t column_stride,
+                 int64_t k0, int64_t depth, int64_t n0, int64_t count,
+                 int panel_columns, float* packed) {
   for (int64_t first = 0; first < count; first += panel_columns) {
     const int64_t columns = std::min<int64_t>(panel_columns, count - first);
-    const float* source = b + k0 * row_stride + (n0 + first) * column_stride;
+    const T* source = b + k0 * row_stride + (n0 + first) * column_stride;
     if (column_stride == 1) {
       for (int64_t t = 0; t < depth; ++t) {
         float* row = packed + t * panel_columns;
-        std::memcpy(row, source + t * row_stride, columns * sizeof(float));
+        std::copy_n(source + t * row_stride, columns, row);
         std::fill(row + columns, row + panel_columns, 0.0f);
       }
     } else {
@@ -247,6 +248,17 @@ void MultiplyTile(const Problem& problem, const Machine& machine, int64_t m0,
         }
       }
     }
+  }
+}
+
+// C's rows [m0, m1) and columns [n0, n1) as elements of y, which has C's shape.
+template <typename T>
+void StoreTile(const Problem& problem, int64_t m0, int64_t m1, int64_t n0,
+               int64_t n1, T* y) {
+  for (int64_t row = m0; row < m1; ++row) {
+    std::copy(problem.c + row * problem.c_stride + n0,
+              problem.c + row * problem.c_stride + n1,
+              y + row * problem.c_stride + n0);
   }
 }
 

@@ -91,6 +91,7 @@ template <typename T>
 absl::Status RunClip(const KernelCall& call);
 
 // col2im.cc
+uint64_t Col2ImWorkspaceBytes(const NodeSite& site);
 template <typename T>
 absl::Status RunCol2Im(const KernelCall& call);
 
@@ -156,8 +157,10 @@ absl::Status RunGatherND(const KernelCall& call);
 // gemm.cc
 absl::Status AcceptsGemmFewRows(const NodeSite& site);
 absl::Status AcceptsGemmAny(const NodeSite& site);
+uint64_t GemmWorkspaceBytes(const NodeSite& site);
 KernelCost GemmCost(const NodeSite& site);
 absl::Status RunGemmFewRows(const KernelCall& call);
+template <typename T>
 absl::Status RunGemmBlocked(const KernelCall& call);
 template <typename T>
 absl::Status RunGemmAny(const KernelCall& call);
@@ -190,8 +193,10 @@ absl::Status RunLpNormalization(const KernelCall& call);
 
 // matmul.cc
 absl::Status AcceptsMatMulFewRows(const NodeSite& site);
+uint64_t MatMulWorkspaceBytes(const NodeSite& site);
 KernelCost MatMulCost(const NodeSite& site);
 absl::Status RunMatMulFewRows(const KernelCall& call);
+template <typename T>
 absl::Status RunMatMulBlocked(const KernelCall& call);
 template <typename T>
 absl::Status RunMatMulAny(const KernelCall& call);
@@ -235,22 +240,26 @@ absl::Status RunMaxPool(const KernelCall& call);
 template <typename T>
 absl::Status RunRange(const KernelCall& call);
 
-// reduce.cc
+// reduce_extreme.cc
+template <typename T>
+absl::Status RunReduceMax(const KernelCall& call);
+template <typename T>
+absl::Status RunReduceMin(const KernelCall& call);
+
+// reduce_log.cc
+template <typename T>
+absl::Status RunReduceLogSum(const KernelCall& call);
+template <typename T>
+absl::Status RunReduceLogSumExp(const KernelCall& call);
+
+// reduce_sum.cc
 KernelCost ReduceCost(const NodeSite& site);
 template <typename T>
 absl::Status RunReduceL1(const KernelCall& call);
 template <typename T>
 absl::Status RunReduceL2(const KernelCall& call);
 template <typename T>
-absl::Status RunReduceLogSum(const KernelCall& call);
-template <typename T>
-absl::Status RunReduceLogSumExp(const KernelCall& call);
-template <typename T>
-absl::Status RunReduceMax(const KernelCall& call);
-template <typename T>
 absl::Status RunReduceMean(const KernelCall& call);
-template <typename T>
-absl::Status RunReduceMin(const KernelCall& call);
 template <typename T>
 absl::Status RunReduceProd(const KernelCall& call);
 template <typename T>

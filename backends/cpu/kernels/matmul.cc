@@ -4,16 +4,19 @@
 //
 // with the dimensions before the last two broadcast; a 1-D a is one row, a 1-D
 // b one column. All are contiguous; y is none of the inputs' buffers.
-// Accumulates in the elements' own type.
+// Accumulates in the elements' own type, or float32 for 16-bit floats, which
+// are rounded once.
 //
-// matmul_f32_few_rows reads b in place, matmul_f32_blocked packs blocks of both
-// sides, matmul_*_any is the plain loop.
+// matmul_f32_few_rows reads b in place, matmul_*_blocked packs blocks of both
+// sides (16-bit floats sum in a workspace of y's shape), matmul_*_any is the
+// plain loop.
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/few_rows.h"
@@ -121,24 +124,38 @@ absl::Status RunMatMulFewRows(const KernelCall& call) {
   return absl::OkStatus();
 }
 
+uint64_t MatMulWorkspaceBytes(const NodeSite& site) {
+  return static_cast<uint64_t>(site.output(0).shape.element_count()) *
+         sizeof(float);
+}
+
+template <typename T>
 absl::Status RunMatMulBlocked(const KernelCall& call) {
   const Product product = ProductOf(call);
   const gemm::Machine machine = gemm::ThisMachine();
-  float* y = call.output<float>(0);
+  T* y = call.output<T>(0);
   if (product.k == 0) {
-    std::fill_n(y, call.output_layout(0).shape.element_count(), 0.0f);
+    std::fill_n(y, call.output_layout(0).shape.element_count(), T(0));
     return absl::OkStatus();
+  }
+  if (call.output_layout(0).shape.element_count() == 0) return absl::OkStatus();
+  float* sums;
+  if constexpr (kIsFloat16<T>) {
+    sums = reinterpret_cast<float*>(call.context.workspace.address());
+  } else {
+    sums = y;
   }
   gemm::ForTiles(
       *call.context.workers, product.batch, product.m, product.n, machine,
       [&](int64_t index, int64_t m0, int64_t m1, int64_t n0, int64_t n1) {
         const Product::Offsets offsets = product.At(index);
-        const float* a = call.input<float>(0) + offsets.a;
-        const float* b = call.input<float>(1) + offsets.b;
+        const T* a = call.input<T>(0) + offsets.a;
+        const T* b = call.input<T>(1) + offsets.b;
+        const int64_t first_output = index * product.m * product.n;
         const gemm::Problem problem{.m = product.m,
                                     .n = product.n,
                                     .k = product.k,
-                                    .c = y + index * product.m * product.n,
+                                    .c = sums + first_output,
                                     .c_stride = product.n};
         gemm::MultiplyTile(
             problem, machine, m0, m1, n0, n1,
@@ -154,6 +171,9 @@ absl::Status RunMatMulBlocked(const KernelCall& call) {
                                 machine.columns, scratch);
               return scratch;
             });
+        if constexpr (kIsFloat16<T>) {
+          gemm::StoreTile(problem, m0, m1, n0, n1, y + first_output);
+        }
       });
   return absl::OkStatus();
 }
@@ -184,8 +204,13 @@ absl::Status RunMatMulAny(const KernelCall& call) {
   return absl::OkStatus();
 }
 
+template absl::Status RunMatMulBlocked<float>(const KernelCall&);
+template absl::Status RunMatMulBlocked<Float16>(const KernelCall&);
+template absl::Status RunMatMulBlocked<BFloat16>(const KernelCall&);
 template absl::Status RunMatMulAny<float>(const KernelCall&);
 template absl::Status RunMatMulAny<double>(const KernelCall&);
+template absl::Status RunMatMulAny<Float16>(const KernelCall&);
+template absl::Status RunMatMulAny<BFloat16>(const KernelCall&);
 template absl::Status RunMatMulAny<int32_t>(const KernelCall&);
 template absl::Status RunMatMulAny<int64_t>(const KernelCall&);
 template absl::Status RunMatMulAny<uint32_t>(const KernelCall&);

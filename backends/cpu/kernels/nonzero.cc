@@ -10,10 +10,19 @@
 #include <array>
 #include <cstdint>
 
+#include "backends/api/float16.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/extent_cells.h"
 
 namespace tensord {
+namespace {
+
+template <typename T>
+bool IsNonZero(T x) {
+  return static_cast<ComputeType<T>>(x) != ComputeType<T>{0};
+}
+
+}  // namespace
 
 template <typename T>
 absl::Status RunNonZero(const KernelCall& call) {
@@ -23,7 +32,7 @@ absl::Status RunNonZero(const KernelCall& call) {
   const int64_t elements = shape.element_count();
 
   int64_t count = 0;
-  for (int64_t i = 0; i < elements; ++i) count += x[i] != T{0} ? 1 : 0;
+  for (int64_t i = 0; i < elements; ++i) count += IsNonZero(x[i]) ? 1 : 0;
   ExtentCells(call.context).Write({rank, count});
   if (rank == 0) return absl::OkStatus();
 
@@ -31,7 +40,7 @@ absl::Status RunNonZero(const KernelCall& call) {
   std::array<int64_t, kMaxRank> index{};
   int64_t k = 0;
   for (int64_t i = 0; k < count; ++i) {
-    if (x[i] != T{0}) {
+    if (IsNonZero(x[i])) {
       for (int d = 0; d < rank; ++d) y[d * count + k] = index[d];
       ++k;
     }
@@ -42,6 +51,8 @@ absl::Status RunNonZero(const KernelCall& call) {
 
 template absl::Status RunNonZero<float>(const KernelCall&);
 template absl::Status RunNonZero<double>(const KernelCall&);
+template absl::Status RunNonZero<Float16>(const KernelCall&);
+template absl::Status RunNonZero<BFloat16>(const KernelCall&);
 template absl::Status RunNonZero<int8_t>(const KernelCall&);
 template absl::Status RunNonZero<int16_t>(const KernelCall&);
 template absl::Status RunNonZero<int32_t>(const KernelCall&);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/axis_view.h"
@@ -25,7 +26,7 @@ constexpr int64_t kGrainElements = 16 * 1024;
 
 template <typename Index>
 int64_t IntegerPart(Index index) {
-  if constexpr (std::is_floating_point_v<Index>) {
+  if constexpr (kIsFloat<Index>) {
     return Saturate<int64_t>(index);
   } else {
     return index;
@@ -61,7 +62,8 @@ absl::Status RunOneHot(const KernelCall& call) {
 #define TENSORD_INSTANTIATE(bytes)                                    \
   template absl::Status RunOneHot<bytes, int32_t>(const KernelCall&); \
   template absl::Status RunOneHot<bytes, int64_t>(const KernelCall&); \
-  template absl::Status RunOneHot<bytes, float>(const KernelCall&);
+  template absl::Status RunOneHot<bytes, float>(const KernelCall&);   \
+  template absl::Status RunOneHot<bytes, Float16>(const KernelCall&);
 
 TENSORD_INSTANTIATE(1)
 TENSORD_INSTANTIATE(2)

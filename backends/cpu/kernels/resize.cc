@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/api/resize_extents.h"
@@ -109,6 +110,10 @@ uint64_t BitsOf(DType dtype, float value) {
       return BitsOf<float>(value);
     case DType::kFloat64:
       return BitsOf<double>(value);
+    case DType::kFloat16:
+      return BitsOf<Float16>(value);
+    case DType::kBFloat16:
+      return BitsOf<BFloat16>(value);
     case DType::kInt8:
       return BitsOf<int8_t>(value);
     case DType::kInt16:
@@ -183,12 +188,6 @@ void FillOutside(const ResizeTables& tables, const Shape& shape, Element* y) {
 
 absl::Status AcceptsArguments(const NodeSite& site) {
   const ResizeParams& params = ParamsOf(site);
-  const bool is_half = site.input_dtype(0) == DType::kFloat16 ||
-                       site.input_dtype(0) == DType::kBFloat16;
-  if (is_half && params.extrapolation_value != 0 &&
-      params.coordinates == ResizeCoordinates::kTfCropAndResize) {
-    return absl::UnimplementedError("an extrapolation value other than 0");
-  }
   if (site.layouts.empty()) return absl::OkStatus();
   for (int i : {params.roi_input, params.scales_input, params.sizes_input}) {
     const bool is_read =
@@ -354,6 +353,8 @@ template absl::Status RunResizeNearest<4>(const KernelCall&);
 template absl::Status RunResizeNearest<8>(const KernelCall&);
 template absl::Status RunResizeWeighted<float>(const KernelCall&);
 template absl::Status RunResizeWeighted<double>(const KernelCall&);
+template absl::Status RunResizeWeighted<Float16>(const KernelCall&);
+template absl::Status RunResizeWeighted<BFloat16>(const KernelCall&);
 template absl::Status RunResizeWeighted<int8_t>(const KernelCall&);
 template absl::Status RunResizeWeighted<uint8_t>(const KernelCall&);
 template absl::Status RunResizeWeighted<int32_t>(const KernelCall&);

@@ -2,7 +2,8 @@
 #define TENSORD_BACKENDS_CPU_KERNELS_SATURATE_H_
 
 #include <limits>
-#include <type_traits>
+
+#include "backends/api/float16.h"
 
 namespace tensord {
 
@@ -11,7 +12,7 @@ namespace tensord {
 // undefined.
 template <typename T>
 T Saturate(double x) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (kIsFloat<T>) {
     return static_cast<T>(x);
   } else {
     // The limits as doubles may round up, so a value at one is past it.

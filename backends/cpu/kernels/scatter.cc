@@ -5,11 +5,12 @@
 //   ScatterND        y[tuple t of the indices, ...] (op)= updates[t, ...]
 //
 // All are contiguous; y may be x's buffer. (op) replaces, adds, multiplies or
-// takes the greater or the less; numbers are combined in their own type,
-// integers wrap, and a NaN wins against numbers. An index below 0 counts from
-// the end; one out of range is kInvalidArgument, and nothing is written then.
-// Updates of one element are applied in their order, so the kernels run on one
-// thread. What only replaces copies bytes: one kernel for each element size.
+// takes the greater or the less; numbers are combined in their own type (16-bit
+// floats in float32, rounded after each update), integers wrap, and a NaN wins
+// against numbers. An index below 0 counts from the end; one out of range is
+// kInvalidArgument, and nothing is written then. Updates of one element are
+// applied in their order, so the kernels run on one thread. What only replaces
+// copies bytes: one kernel for each element size.
 
 #include <array>
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/float16.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/element.h"
 #include "backends/cpu/kernels/indices.h"
@@ -28,7 +30,7 @@ namespace {
 
 template <typename T>
 bool IsNan(T x) {
-  if constexpr (std::is_floating_point_v<T>) return x != x;
+  if constexpr (kIsFloat<T>) return x != x;
   return false;
 }
 
@@ -200,6 +202,8 @@ TENSORD_INSTANTIATE_BYTES(4)
 TENSORD_INSTANTIATE_BYTES(8)
 TENSORD_INSTANTIATE(float)
 TENSORD_INSTANTIATE(double)
+TENSORD_INSTANTIATE(Float16)
+TENSORD_INSTANTIATE(BFloat16)
 TENSORD_INSTANTIATE(int8_t)
 TENSORD_INSTANTIATE(int16_t)
 TENSORD_INSTANTIATE(int32_t)

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/axis_view.h"
@@ -26,7 +27,7 @@ constexpr int64_t kGrainElements = 8 * 1024;
 
 template <typename T>
 bool IsNan(T x) {
-  if constexpr (std::is_floating_point_v<T>) return x != x;
+  if constexpr (kIsFloat<T>) return x != x;
   return false;
 }
 
@@ -164,6 +165,8 @@ absl::Status RunTopK(const KernelCall& call) {
 
 template absl::Status RunTopK<float>(const KernelCall&);
 template absl::Status RunTopK<double>(const KernelCall&);
+template absl::Status RunTopK<Float16>(const KernelCall&);
+template absl::Status RunTopK<BFloat16>(const KernelCall&);
 template absl::Status RunTopK<int8_t>(const KernelCall&);
 template absl::Status RunTopK<int16_t>(const KernelCall&);
 template absl::Status RunTopK<int32_t>(const KernelCall&);

@@ -17,6 +17,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "backends/api/float16.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/axis_view.h"
 #include "backends/cpu/kernels/extent_cells.h"
@@ -29,7 +30,7 @@ template <typename T>
 int Compare(T a, T b) {
   if (a < b) return -1;
   if (b < a) return 1;
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (kIsFloat<T>) {
     return static_cast<int>(a != a) - static_cast<int>(b != b);
   }
   return 0;
@@ -167,6 +168,7 @@ absl::Status RunUnique(const KernelCall& call) {
 
 template absl::Status RunUnique<float>(const KernelCall&);
 template absl::Status RunUnique<double>(const KernelCall&);
+template absl::Status RunUnique<Float16>(const KernelCall&);
 template absl::Status RunUnique<int8_t>(const KernelCall&);
 template absl::Status RunUnique<int16_t>(const KernelCall&);
 template absl::Status RunUnique<int32_t>(const KernelCall&);

@@ -126,13 +126,31 @@ TEST(GemmTest, EveryFormOfCAndTheFactors) {
 }
 
 TEST(GemmTest, OtherDTypes) {
-  ExpectMatchesReference({.m = 5,
-                          .n = 6,
-                          .k = 7,
-                          .alpha = 0.5f,
-                          .beta = 2,
-                          .c = {{6}},
-                          .dtype = DType::kFloat64});
+  for (DType dtype : {DType::kFloat64, DType::kFloat16, DType::kBFloat16}) {
+    for (bool is_transposed : {false, true}) {
+      ExpectMatchesReference({.m = 5,
+                              .n = 6,
+                              .k = 7,
+                              .transpose_a = is_transposed,
+                              .transpose_b = is_transposed,
+                              .alpha = 0.5f,
+                              .beta = 2,
+                              .c = {{6}},
+                              .dtype = dtype});
+      ExpectMatchesReference({.m = 50,
+                              .n = 201,
+                              .k = 195,
+                              .transpose_a = is_transposed,
+                              .transpose_b = is_transposed,
+                              .dtype = dtype});
+    }
+    for (int64_t n : {0, 3}) {
+      for (int64_t k : {0, 2}) {
+        ExpectMatchesReference(
+            {.m = 2, .n = n, .k = k, .c = {{n}}, .dtype = dtype});
+      }
+    }
+  }
   for (DType dtype : kExactDTypes) {
     ExpectMatchesReference(
         {.m = 5, .n = 6, .k = 7, .c = {{6}}, .dtype = dtype});
@@ -235,8 +253,9 @@ const MatMulCase kMatMuls[] = {
 
 TEST(MatMulTest, EverySiblingMatchesTheDefinition) {
   for (const MatMulCase& c : kMatMuls) {
-    for (DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt32,
-                        DType::kInt64, DType::kUInt32, DType::kUInt64}) {
+    for (DType dtype :
+         {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16,
+          DType::kInt32, DType::kInt64, DType::kUInt32, DType::kUInt64}) {
       const TestTensor a = Pattern(dtype, c.a, 1), b = Pattern(dtype, c.b, 2);
       const auto all = RunOpOnEveryKernel({.op = "MatMul", .inputs = {a, b}});
       ASSERT_THAT(all, IsOk());
@@ -247,6 +266,23 @@ TEST(MatMulTest, EverySiblingMatchesTheDefinition) {
                                                   c.a[c.a.rank() - 1])))
             << kernel << " " << c.a.ToString() << " " << c.b.ToString();
       }
+    }
+  }
+}
+
+// 4096 + 1 + ... + 1 in steps of 16 bits would stay at 4096.
+TEST(MatMulTest, SixteenBitFloatsAreRoundedOnce) {
+  const int64_t k = 1025;
+  std::vector<double> values(k, 1);
+  values[0] = 4096;
+  for (DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    const auto all = RunOpOnEveryKernel(
+        {.op = "MatMul",
+         .inputs = {TensorOf(dtype, {1, k}, values),
+                    TensorOf(dtype, {k, 1}, std::vector<double>(k, 1))}});
+    ASSERT_THAT(all, IsOk());
+    for (const auto& [kernel, outputs] : *all) {
+      EXPECT_EQ(outputs[0], TensorOf(dtype, {1, 1}, {5120})) << kernel;
     }
   }
 }
