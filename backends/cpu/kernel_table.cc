@@ -239,6 +239,11 @@ namespace {
       Takes({DType::dtype, DType::kUndefined}, {DType::dtype, DType::kBool}), \
       "dropout.cc", .run = &RunDropout<bytes>,                                \
       .caps = {.in_place_inputs = 0b1})
+#define EINSUM(T, suffix, ...)                                    \
+  KERNEL(Einsum, "einsum_" suffix, All(kDTypeOf<T>), "einsum.cc", \
+         .workspace_bytes = &EinsumWorkspaceBytes<T>,             \
+         .prepare = &PrepareEinsum<T>, .cost = &EinsumCost,       \
+         .run = &RunEinsum<T>)
 #define COMPRESS(dtype, bytes, suffix, ...)                                  \
   KERNEL(Compress, "compress_" suffix,                                       \
          Takes({DType::dtype, DType::kBool}, {DType::dtype}), "compress.cc", \
@@ -383,6 +388,8 @@ constexpr KernelEntry kCpuKernels[] = {
     DROPOUT(kFloat64, 8, "f64"),
     DROPOUT(kFloat16, 2, "f16"),
     DROPOUT(kBFloat16, 2, "bf16"),
+
+    ALL_NUMBERS(EINSUM),
 
     ALL_FLOATS(UNARY, Elu, "elu", "activations.cc"),
 

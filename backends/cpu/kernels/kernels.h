@@ -134,6 +134,16 @@ absl::Status RunSpaceToDepth(const KernelCall& call);
 template <int kElementBytes>
 absl::Status RunDropout(const KernelCall& call);
 
+// einsum.cc
+template <typename T>
+uint64_t EinsumWorkspaceBytes(const NodeSite& site);
+template <typename T>
+absl::StatusOr<std::unique_ptr<KernelState>> PrepareEinsum(const NodeSite& site,
+                                                           Device& device);
+KernelCost EinsumCost(const NodeSite& site);
+template <typename T>
+absl::Status RunEinsum(const KernelCall& call);
+
 // expand.cc
 template <int kElementBytes>
 absl::Status RunExpand(const KernelCall& call);
