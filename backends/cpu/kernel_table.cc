@@ -244,6 +244,21 @@ namespace {
          .workspace_bytes = &EinsumWorkspaceBytes<T>,             \
          .prepare = &PrepareEinsum<T>, .cost = &EinsumCost,       \
          .run = &RunEinsum<T>)
+// The mask may be bool as well, which the kernel asks for.
+#define ATTENTION(T, suffix, ...)                                         \
+  KERNEL(Attention, "attention_" suffix,                                  \
+         Takes({kDTypeOf<T>, kDTypeOf<T>, kDTypeOf<T>, DType::kUndefined, \
+                kDTypeOf<T>, kDTypeOf<T>, DType::kInt64},                 \
+               {kDTypeOf<T>}),                                            \
+         "attention.cc", .workspace_bytes = &AttentionWorkspaceBytes,     \
+         .prepare = &PrepareAttention, .cost = &AttentionCost,            \
+         .run = &RunAttention<T>)
+#define ROTARY_EMBEDDING(T, suffix)                                    \
+  KERNEL(RotaryEmbedding, "rotary_embedding_" suffix,                  \
+         Takes({kDTypeOf<T>, kDTypeOf<T>, kDTypeOf<T>, DType::kInt64}, \
+               {kDTypeOf<T>}),                                         \
+         "rotary_embedding.cc", .run = &RunRotaryEmbedding<T>,         \
+         .caps = {.in_place_inputs = 0b1})
 #define COMPRESS(dtype, bytes, suffix, ...)                                  \
   KERNEL(Compress, "compress_" suffix,                                       \
          Takes({DType::dtype, DType::kBool}, {DType::dtype}), "compress.cc", \
@@ -320,6 +335,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(UNARY, Atan, "atan", "trigonometry.cc"),
 
     ALL_FLOATS(UNARY, Atanh, "atanh", "trigonometry.cc"),
+
+    ALL_FLOATS(ATTENTION),
 
     FLOATS(POOL, AveragePool, "average_pool"),
 
@@ -540,6 +557,10 @@ constexpr KernelEntry kCpuKernels[] = {
     RESIZE(Resize, "resize"),
 
     BYTES(COPY_BY, ReverseSequence, "reverse_sequence", "reverse_sequence.cc"),
+
+    ROTARY_EMBEDDING(float, "f32"),
+    ROTARY_EMBEDDING(Float16, "f16"),
+    ROTARY_EMBEDDING(BFloat16, "bf16"),
 
     ALL_FLOATS(UNARY, Round, "round", "rounding.cc"),
 

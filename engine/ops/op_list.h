@@ -18,6 +18,7 @@
   X(Asinh) \
   X(Atan) \
   X(Atanh) \
+  X(Attention) \
   X(AveragePool) \
   X(BatchNormalization) \
   X(BitwiseNot) \
@@ -100,6 +101,7 @@
   X(Reshape) \
   X(Resize) \
   X(ReverseSequence) \
+  X(RotaryEmbedding) \
   X(Round) \
   X(Scan) \
   X(Scatter) \

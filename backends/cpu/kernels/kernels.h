@@ -52,6 +52,14 @@ absl::Status RunArgMax(const KernelCall& call);
 template <typename T>
 absl::Status RunArgMin(const KernelCall& call);
 
+// attention.cc
+uint64_t AttentionWorkspaceBytes(const NodeSite& site);
+absl::StatusOr<std::unique_ptr<KernelState>> PrepareAttention(
+    const NodeSite& site, Device& device);
+KernelCost AttentionCost(const NodeSite& site);
+template <typename T>
+absl::Status RunAttention(const KernelCall& call);
+
 // batch_normalization.cc
 template <typename T>
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareBatchNormalization(
@@ -292,6 +300,10 @@ absl::Status RunResizeWeighted(const KernelCall& call);
 // reverse_sequence.cc
 template <int kElementBytes>
 absl::Status RunReverseSequence(const KernelCall& call);
+
+// rotary_embedding.cc
+template <typename T>
+absl::Status RunRotaryEmbedding(const KernelCall& call);
 
 // rounding.cc
 template <typename T>
