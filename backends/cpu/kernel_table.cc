@@ -65,6 +65,14 @@ namespace {
 #define CLASSIFICATION(T, suffix, op, name)                         \
   KERNEL(op, name "_" suffix, Takes({kDTypeOf<T>}, {DType::kBool}), \
          "classification.cc", .run = &Run##op<T>)
+#define CLASSIFICATION_FLOAT8(op, name)                              \
+  CLASSIFICATION_CODES(kFloat8E4M3FN, "f8e4m3fn", op, name),         \
+      CLASSIFICATION_CODES(kFloat8E4M3FNUZ, "f8e4m3fnuz", op, name), \
+      CLASSIFICATION_CODES(kFloat8E5M2, "f8e5m2", op, name),         \
+      CLASSIFICATION_CODES(kFloat8E5M2FNUZ, "f8e5m2fnuz", op, name)
+#define CLASSIFICATION_CODES(dtype, suffix, op, name)                \
+  KERNEL(op, name "_" suffix, Takes({DType::dtype}, {DType::kBool}), \
+         "classification.cc", .run = &Run##op##Float8<DType::dtype>)
 #define CLIP(T, suffix, ...)                                             \
   KERNEL(Clip, "clip_" suffix,                                           \
          Takes({kDTypeOf<T>, kDTypeOf<T>, kDTypeOf<T>, DType::kFloat32}, \
@@ -460,8 +468,10 @@ constexpr KernelEntry kCpuKernels[] = {
                "instance_normalization"),
 
     ALL_FLOATS(CLASSIFICATION, IsInf, "is_inf"),
+    CLASSIFICATION_FLOAT8(IsInf, "is_inf"),
 
     ALL_FLOATS(CLASSIFICATION, IsNaN, "is_nan"),
+    CLASSIFICATION_FLOAT8(IsNaN, "is_nan"),
 
     ALL_FLOATS(LAYER_NORMALIZATION, float, ""),
     ALL_FLOATS(LAYER_NORMALIZATION, BFloat16, "_statistics_bf16"),

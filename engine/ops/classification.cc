@@ -8,7 +8,7 @@
 namespace tensord {
 namespace {
 
-// With the 8-bit ones of operator set 20, for which there is no kernel.
+// With the 8-bit ones of operator set 20.
 constexpr DType kFloatDTypesOf20[] = {
     DType::kFloat32,    DType::kFloat64,       DType::kFloat16,
     DType::kBFloat16,   DType::kFloat8E4M3FN,  DType::kFloat8E4M3FNUZ,

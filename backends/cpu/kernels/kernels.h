@@ -91,8 +91,12 @@ absl::Status RunCenterCropPad(const KernelCall& call);
 // classification.cc
 template <typename T>
 absl::Status RunIsInf(const KernelCall& call);
+template <DType kFloat8>
+absl::Status RunIsInfFloat8(const KernelCall& call);
 template <typename T>
 absl::Status RunIsNaN(const KernelCall& call);
+template <DType kFloat8>
+absl::Status RunIsNaNFloat8(const KernelCall& call);
 
 // clip.cc
 template <typename T>

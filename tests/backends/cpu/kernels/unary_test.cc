@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "tests/support/matchers.h"
 #include "tests/support/run_op.h"
@@ -107,6 +109,49 @@ TEST(ClassificationTest, FindsNaNsAndInfinitiesInEveryFloatingType) {
               TensorOf(DType::kBool, shape, {0, 0, 1, 0, 0, 0, 0}));
     EXPECT_EQ(is_inf(x, 0, 0),
               TensorOf(DType::kBool, shape, {0, 0, 0, 0, 0, 0, 0}));
+  }
+}
+
+// Every code, by the tables of the formats.
+TEST(ClassificationTest, FindsNaNsAndInfinitiesOf8Bits) {
+  struct Format {
+    DType dtype;
+    std::vector<int> nans;
+    std::vector<int> infinities;  // positive, negative
+  };
+  const Format formats[] = {
+      {DType::kFloat8E4M3FN, {0x7f, 0xff}, {}},
+      {DType::kFloat8E4M3FNUZ, {0x80}, {}},
+      {DType::kFloat8E5M2, {0x7d, 0x7e, 0x7f, 0xfd, 0xfe, 0xff}, {0x7c, 0xfc}},
+      {DType::kFloat8E5M2FNUZ, {0x80}, {}}};
+  std::vector<uint8_t> codes(256);
+  for (int i = 0; i < 256; ++i) codes[i] = static_cast<uint8_t>(i);
+  const auto only = [](const std::vector<int>& found) {
+    std::vector<double> flags(256);
+    for (int code : found) flags[code] = 1;
+    return TensorOf(DType::kBool, {256}, flags);
+  };
+  for (const Format& format : formats) {
+    SCOPED_TRACE(std::string(DTypeName(format.dtype)));
+    const TestTensor x =
+        TensorOfBytes(format.dtype, {256}, codes.data(), codes.size());
+    EXPECT_EQ(MustRunOp({.op = "IsNaN", .inputs = {x}, .opset = 20}),
+              only(format.nans));
+    EXPECT_EQ(MustRunOp({.op = "IsInf", .inputs = {x}, .opset = 20}),
+              only(format.infinities));
+    const bool has_infinities = !format.infinities.empty();
+    EXPECT_EQ(
+        MustRunOp({.op = "IsInf",
+                   .inputs = {x},
+                   .attributes = {{"detect_negative", int64_t{0}}},
+                   .opset = 20}),
+        only(has_infinities ? std::vector<int>{0x7c} : std::vector<int>{}));
+    EXPECT_EQ(
+        MustRunOp({.op = "IsInf",
+                   .inputs = {x},
+                   .attributes = {{"detect_positive", int64_t{0}}},
+                   .opset = 20}),
+        only(has_infinities ? std::vector<int>{0xfc} : std::vector<int>{}));
   }
 }
 
