@@ -22,16 +22,26 @@ inline float RoundToOdd(double x) {
   return std::bit_cast<float>(bits | 1);
 }
 
+}  // namespace float16_internal
+
+// A number as a float that rounds to fewer bits as the number itself would: the
+// last bit is 1 wherever it is not exact.
 template <typename T>
-float ToFloat(T x) {
+float ToOddFloat(T x) {
   if constexpr (std::is_same_v<T, float>) {
     return x;
+  } else if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+    // A double has room for 53 bits: the lowest of them stands for those below
+    // it, which tell only whether the number is exact.
+    constexpr T kBelow = 0xfff;
+    const T top = x >> 53;
+    const bool fits = top == 0 || top == static_cast<T>(-1);
+    if (!fits && (x & kBelow) != 0) x = (x & ~kBelow) | 0x800;
+    return float16_internal::RoundToOdd(static_cast<double>(x));
   } else {
-    return RoundToOdd(static_cast<double>(x));
+    return float16_internal::RoundToOdd(static_cast<double>(x));
   }
 }
-
-}  // namespace float16_internal
 
 // The 16-bit floating types, as storage: arithmetic happens in float32, to
 // which they convert by themselves and exactly. A number becomes one by
@@ -45,7 +55,7 @@ struct Float16 {
   Float16() = default;
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   Float16(T x)  // NOLINT: implicit, like double to float
-      : bits(Encode(float16_internal::ToFloat(x))) {}
+      : bits(Encode(ToOddFloat(x))) {}
 
   operator float() const {  // NOLINT: implicit, like float to double
     const uint32_t sign = (bits & 0x8000u) << 16;
@@ -84,7 +94,7 @@ struct BFloat16 {
   BFloat16() = default;
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   BFloat16(T x)  // NOLINT: implicit, like double to float
-      : bits(Encode(float16_internal::ToFloat(x))) {}
+      : bits(Encode(ToOddFloat(x))) {}
 
   operator float() const {  // NOLINT: implicit, like float to double
     return std::bit_cast<float>(uint32_t{bits} << 16);

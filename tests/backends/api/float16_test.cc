@@ -90,5 +90,21 @@ TYPED_TEST(Float16Test, WhatIsTooLargeIsInfinityAndIntegersRound) {
   }
 }
 
+// A double would take them for the middle between two neighbours.
+TEST(BFloat16Test, IntegersThatNoDoubleHoldsRoundOnceToo) {
+  const int64_t middle = (int64_t{1} << 62) + (int64_t{1} << 54);
+  const auto bits = [](auto x) { return BFloat16(x).bits; };
+  EXPECT_EQ(bits(middle), EncodeBFloat16(0x1p62));
+  EXPECT_EQ(bits(middle + 1), EncodeBFloat16(0x1.02p62));
+  EXPECT_EQ(bits(-middle), EncodeBFloat16(-0x1p62));
+  EXPECT_EQ(bits(-middle - 1), EncodeBFloat16(-0x1.02p62));
+  EXPECT_EQ(bits(-middle + 1), EncodeBFloat16(-0x1p62));
+  const uint64_t high = (uint64_t{1} << 63) + (uint64_t{1} << 55);
+  EXPECT_EQ(bits(high), EncodeBFloat16(0x1p63));
+  EXPECT_EQ(bits(high + 1), EncodeBFloat16(0x1.02p63));
+  EXPECT_EQ(bits(std::numeric_limits<uint64_t>::max()), EncodeBFloat16(0x1p64));
+  EXPECT_EQ(bits(std::numeric_limits<int64_t>::min()), EncodeBFloat16(-0x1p63));
+}
+
 }  // namespace
 }  // namespace tensord
