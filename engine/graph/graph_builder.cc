@@ -443,7 +443,13 @@ class GraphBuilder {
     };
     TENSORD_RETURN_IF_ERROR(
         check("inputs", own_input_count, op_def.min_inputs, op_def.max_inputs));
-    for (int i = 0; i < op_def.min_inputs; ++i) {
+    // Where any number may be given, each that is has to be there; Loop and its
+    // like look at theirs themselves.
+    const bool takes_any_number =
+        op_def.max_inputs >= OpDef::kVariadic && !op_def.is_flow;
+    const int required = takes_any_number ? static_cast<int>(own_input_count)
+                                          : op_def.min_inputs;
+    for (int i = 0; i < required; ++i) {
       if (inputs[i] == kNoValue) {
         return absl::InvalidArgumentError(
             absl::StrCat("input ", i, " is required and absent"));

@@ -249,6 +249,12 @@ TEST(GraphBuilderTest, OperandCountsAreCheckedAgainstTheOperator) {
             "node 'n' (Add): input 0 is required and absent");
   EXPECT_EQ(TextOf(GraphMaker()
                        .Input("x", {1})
+                       .Node("Concat", {"x", "", "x"}, {"y"},
+                             {{"axis", int64_t{0}}}, "n")
+                       .Output("y")),
+            "node 'n' (Concat): input 1 is required and absent");
+  EXPECT_EQ(TextOf(GraphMaker()
+                       .Input("x", {1})
                        .Node("Relu", {"x"}, {"y", "z"}, {}, "n")
                        .Output("y")),
             "node 'n' (Relu): 2 outputs, where the operator has 1");
