@@ -81,9 +81,36 @@ namespace {
 #define BINARY(T, suffix, op, name, file)                                 \
   KERNEL(op, name "_" suffix, All(kDTypeOf<T>), file, .run = &Run##op<T>, \
          .caps = {.in_place_inputs = 0b11})
-#define POW(T, U, name)                                               \
-  KERNEL(Pow, name, Takes({kDTypeOf<T>, kDTypeOf<U>}, {kDTypeOf<T>}), \
-         "binary.cc", .run = &RunPow<T, U>, .caps = {.in_place_inputs = 0b1})
+// The operators of bitwise.cc see integers as bits.
+#define BITWISE(T, suffix, op, name)                          \
+  KERNEL(op, name "_" suffix, All(kDTypeOf<T>), "bitwise.cc", \
+         .run = &Run##op<std::make_unsigned_t<T>>,            \
+         .caps = {.in_place_inputs = 0b11})
+#define BIT_SHIFT(T, suffix) BITWISE(T, suffix, BitShift, "bit_shift")
+// Elements of T are compared as C.
+#define COMPARISON_AS(T, suffix, C, op, name)                       \
+  KERNEL(op, name "_" suffix, Takes({kDTypeOf<T>}, {DType::kBool}), \
+         "comparison.cc", .run = &Run##op<C>)
+#define COMPARISON(T, suffix, op, name) COMPARISON_AS(T, suffix, T, op, name)
+#define EQUAL_BITS(T, suffix, ...) \
+  COMPARISON_AS(T, suffix, std::make_unsigned_t<T>, Equal, "equal")
+#define LOGIC(op, name)                                                    \
+  KERNEL(op, name "_bool", All(DType::kBool), "logic.cc", .run = &Run##op, \
+         .caps = {.in_place_inputs = 0b11})
+#define POW(U, exponent, T, base)                                    \
+  KERNEL(Pow, "pow_" base "_" exponent,                              \
+         Takes({kDTypeOf<T>, kDTypeOf<U>}, {kDTypeOf<T>}), "pow.cc", \
+         .run = &RunPow<T, U>, .caps = {.in_place_inputs = 0b1})
+#define POWS(T, base) ALL_NUMBERS(POW, T, base)
+// Any of the first inputs may be written over.
+#define VARIADIC(T, suffix, op, name)                          \
+  KERNEL(op, name "_" suffix, All(kDTypeOf<T>), "variadic.cc", \
+         .run = &Run##op<T>, .caps = {.in_place_inputs = 0xff})
+#define WHERE(dtype, bytes, suffix, ...)                                    \
+  KERNEL(Where, "where_" suffix,                                            \
+         Takes({DType::kBool, DType::dtype, DType::dtype}, {DType::dtype}), \
+         "where.cc", .run = &RunWhere<bytes>,                               \
+         .caps = {.in_place_inputs = 0b111})
 #define COPY(dtype, bytes, suffix, op, name, file) \
   KERNEL(op, name "_" suffix, All(DType::dtype), file, .run = &Run##op<bytes>)
 #define POOL(T, suffix, op, name)                          \
@@ -330,7 +357,9 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(UNARY, Acosh, "acosh", "trigonometry.cc"),
 
-    NUMBERS(BINARY, Add, "add", "binary.cc"),
+    ALL_NUMBERS(BINARY, Add, "add", "binary.cc"),
+
+    LOGIC(And, "and"),
 
     ALL_NUMBERS(ARG_REDUCE, ArgMax, "arg_max"),
 
@@ -350,7 +379,18 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(BATCH_NORMALIZATION),
 
+    BIT_SHIFT(uint8_t, "u8"),
+    BIT_SHIFT(uint16_t, "u16"),
+    BIT_SHIFT(uint32_t, "u32"),
+    BIT_SHIFT(uint64_t, "u64"),
+
+    INTEGERS(BITWISE, BitwiseAnd, "bitwise_and"),
+
     INTEGERS(UNARY, BitwiseNot, "bitwise_not", "unary.cc"),
+
+    INTEGERS(BITWISE, BitwiseOr, "bitwise_or"),
+
+    INTEGERS(BITWISE, BitwiseXor, "bitwise_xor"),
 
     CASTS(float, "f32"),
     CASTS(double, "f64"),
@@ -407,7 +447,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
     BYTES(COPY, DepthToSpace, "depth_to_space", "depth_space.cc"),
 
-    NUMBERS(BINARY, Div, "div", "binary.cc"),
+    ALL_NUMBERS(BINARY, Div, "div", "binary.cc"),
 
     DROPOUT(kFloat32, 4, "f32"),
     DROPOUT(kFloat64, 8, "f64"),
@@ -417,6 +457,10 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_NUMBERS(EINSUM),
 
     ALL_FLOATS(UNARY, Elu, "elu", "activations.cc"),
+
+    ALL_FLOATS(COMPARISON, Equal, "equal"),
+    INTEGERS(EQUAL_BITS),
+    COMPARISON_AS(bool, "bool", uint8_t, Equal, "equal"),
 
     ALL_FLOATS(UNARY, Erf, "erf", "unary.cc"),
 
@@ -452,6 +496,10 @@ constexpr KernelEntry kCpuKernels[] = {
 
     FLOATS(GLOBAL_POOL, GlobalMaxPool, "global_max_pool"),
 
+    ALL_NUMBERS(COMPARISON, Greater, "greater"),
+
+    ALL_NUMBERS(COMPARISON, GreaterOrEqual, "greater_or_equal"),
+
     ALL_FLOATS(GROUP_NORMALIZATION, GroupNormalization, "group_normalization"),
 
     ALL_FLOATS(UNARY, HardSigmoid, "hard_sigmoid", "activations.cc"),
@@ -478,6 +526,10 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(UNARY, LeakyRelu, "leaky_relu", "activations.cc"),
 
+    ALL_NUMBERS(COMPARISON, Less, "less"),
+
+    ALL_NUMBERS(COMPARISON, LessOrEqual, "less_or_equal"),
+
     ALL_FLOATS(UNARY, Log, "log", "unary.cc"),
 
     ALL_FLOATS(SOFTMAX_ROWS, LogSoftmax, "log_softmax"),
@@ -494,15 +546,23 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(MATMUL_ANY),
     WIDE_INTEGERS(MATMUL_ANY),
 
+    ALL_NUMBERS(VARIADIC, Max, "max"),
+
     FLOATS(POOL, MaxPool, "max_pool"),
     POOL(int8_t, "i8", MaxPool, "max_pool"),
     POOL(uint8_t, "u8", MaxPool, "max_pool"),
 
+    ALL_FLOATS(VARIADIC, Mean, "mean"),
+
     ALL_FLOATS(MEAN_VARIANCE),
+
+    ALL_NUMBERS(VARIADIC, Min, "min"),
 
     ALL_FLOATS(UNARY, Mish, "mish", "activations.cc"),
 
-    NUMBERS(BINARY, Mul, "mul", "binary.cc"),
+    ALL_NUMBERS(BINARY, Mod, "mod", "mod.cc"),
+
+    ALL_NUMBERS(BINARY, Mul, "mul", "binary.cc"),
 
     ALL_SIGNED(UNARY, Neg, "neg", "unary.cc"),
 
@@ -525,18 +585,23 @@ constexpr KernelEntry kCpuKernels[] = {
     BYTES(ONE_HOT, float, "f32"),
     BYTES(ONE_HOT, Float16, "f16"),
 
+    LOGIC(Or, "or"),
+
+    ALL_FLOATS(BINARY, PRelu, "prelu", "prelu.cc"),
+    BINARY(int32_t, "i32", PRelu, "prelu", "prelu.cc"),
+    BINARY(int64_t, "i64", PRelu, "prelu", "prelu.cc"),
+    BINARY(uint32_t, "u32", PRelu, "prelu", "prelu.cc"),
+    BINARY(uint64_t, "u64", PRelu, "prelu", "prelu.cc"),
+
     BYTES(PAD, kInt64, ""),
     BYTES(PAD, kInt32, "_axes_i32"),
 
-    POW(float, float, "pow_f32"),
-    POW(float, double, "pow_f32_f64"),
-    POW(float, int32_t, "pow_f32_i32"),
-    POW(float, int64_t, "pow_f32_i64"),
-    POW(double, float, "pow_f64_f32"),
-    POW(double, double, "pow_f64"),
-    POW(double, int64_t, "pow_f64_i64"),
-    POW(int32_t, int32_t, "pow_i32"),
-    POW(int64_t, int64_t, "pow_i64"),
+    POWS(float, "f32"),
+    POWS(double, "f64"),
+    POWS(Float16, "f16"),
+    POWS(BFloat16, "bf16"),
+    POWS(int32_t, "i32"),
+    POWS(int64_t, "i64"),
 
     ALL_FLOATS(RMS_NORMALIZATION, float, "f32"),
     ALL_FLOATS(RMS_NORMALIZATION, double, "f64"),
@@ -617,7 +682,9 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(UNARY, Sqrt, "sqrt", "unary.cc"),
 
-    NUMBERS(BINARY, Sub, "sub", "binary.cc"),
+    ALL_NUMBERS(BINARY, Sub, "sub", "binary.cc"),
+
+    ALL_FLOATS(VARIADIC, Sum, "sum"),
 
     ALL_FLOATS(UNARY, Swish, "swish", "activations.cc"),
 
@@ -640,6 +707,12 @@ constexpr KernelEntry kCpuKernels[] = {
     UNIQUE_AS(bool, uint8_t, "bool"),
 
     RESIZE(Upsample, "upsample"),
+
+    BYTES(WHERE),
+    WHERE(kComplex64, 8, "c64"),
+    WHERE(kComplex128, 16, "c128"),
+
+    LOGIC(Xor, "xor"),
 };
 
 }  // namespace

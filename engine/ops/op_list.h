@@ -12,6 +12,7 @@
   X(Acos) \
   X(Acosh) \
   X(Add) \
+  X(And) \
   X(ArgMax) \
   X(ArgMin) \
   X(Asin) \
@@ -21,7 +22,11 @@
   X(Attention) \
   X(AveragePool) \
   X(BatchNormalization) \
+  X(BitShift) \
+  X(BitwiseAnd) \
   X(BitwiseNot) \
+  X(BitwiseOr) \
+  X(BitwiseXor) \
   X(Cast) \
   X(Ceil) \
   X(Celu) \
@@ -41,6 +46,7 @@
   X(Dropout) \
   X(Einsum) \
   X(Elu) \
+  X(Equal) \
   X(Erf) \
   X(Exp) \
   X(Expand) \
@@ -54,6 +60,8 @@
   X(Gemm) \
   X(GlobalAveragePool) \
   X(GlobalMaxPool) \
+  X(Greater) \
+  X(GreaterOrEqual) \
   X(GroupNormalization) \
   X(HardSigmoid) \
   X(HardSwish) \
@@ -65,14 +73,20 @@
   X(IsNaN) \
   X(LayerNormalization) \
   X(LeakyRelu) \
+  X(Less) \
+  X(LessOrEqual) \
   X(Log) \
   X(LogSoftmax) \
   X(Loop) \
   X(LpNormalization) \
   X(MatMul) \
+  X(Max) \
   X(MaxPool) \
+  X(Mean) \
   X(MeanVarianceNormalization) \
+  X(Min) \
   X(Mish) \
+  X(Mod) \
   X(Mul) \
   X(Neg) \
   X(NonMaxSuppression) \
@@ -82,6 +96,8 @@
   X(Optional) \
   X(OptionalGetElement) \
   X(OptionalHasElement) \
+  X(Or) \
+  X(PRelu) \
   X(Pad) \
   X(Pow) \
   X(RMSNormalization) \
@@ -130,6 +146,7 @@
   X(Sqrt) \
   X(Squeeze) \
   X(Sub) \
+  X(Sum) \
   X(Swish) \
   X(Tan) \
   X(Tanh) \
@@ -140,7 +157,9 @@
   X(Trilu) \
   X(Unique) \
   X(Unsqueeze) \
-  X(Upsample)
+  X(Upsample) \
+  X(Where) \
+  X(Xor)
 // clang-format on
 
 namespace tensord {

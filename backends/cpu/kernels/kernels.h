@@ -75,10 +75,18 @@ template <typename T>
 absl::Status RunDiv(const KernelCall& call);
 template <typename T>
 absl::Status RunMul(const KernelCall& call);
-template <typename T, typename Exponent>
-absl::Status RunPow(const KernelCall& call);
 template <typename T>
 absl::Status RunSub(const KernelCall& call);
+
+// bitwise.cc
+template <typename T>
+absl::Status RunBitShift(const KernelCall& call);
+template <typename T>
+absl::Status RunBitwiseAnd(const KernelCall& call);
+template <typename T>
+absl::Status RunBitwiseOr(const KernelCall& call);
+template <typename T>
+absl::Status RunBitwiseXor(const KernelCall& call);
 
 // cast.cc
 template <typename From, typename To>
@@ -106,6 +114,18 @@ absl::Status RunClip(const KernelCall& call);
 uint64_t Col2ImWorkspaceBytes(const NodeSite& site);
 template <typename T>
 absl::Status RunCol2Im(const KernelCall& call);
+
+// comparison.cc
+template <typename T>
+absl::Status RunEqual(const KernelCall& call);
+template <typename T>
+absl::Status RunGreater(const KernelCall& call);
+template <typename T>
+absl::Status RunGreaterOrEqual(const KernelCall& call);
+template <typename T>
+absl::Status RunLess(const KernelCall& call);
+template <typename T>
+absl::Status RunLessOrEqual(const KernelCall& call);
 
 // compress.cc
 template <int kElementBytes>
@@ -209,6 +229,11 @@ absl::Status RunLayerNormalization(const KernelCall& call);
 template <typename T, typename V>
 absl::Status RunRMSNormalization(const KernelCall& call);
 
+// logic.cc
+absl::Status RunAnd(const KernelCall& call);
+absl::Status RunOr(const KernelCall& call);
+absl::Status RunXor(const KernelCall& call);
+
 // lp_normalization.cc
 template <typename T>
 absl::Status RunLpNormalization(const KernelCall& call);
@@ -226,6 +251,10 @@ absl::Status RunMatMulAny(const KernelCall& call);
 // mean_variance_normalization.cc
 template <typename T>
 absl::Status RunMeanVarianceNormalization(const KernelCall& call);
+
+// mod.cc
+template <typename T>
+absl::Status RunMod(const KernelCall& call);
 
 // non_max_suppression.cc
 uint64_t NonMaxSuppressionWorkspaceBytes(const NodeSite& site);
@@ -257,6 +286,14 @@ template <typename T>
 absl::Status RunGlobalMaxPool(const KernelCall& call);
 template <typename T>
 absl::Status RunMaxPool(const KernelCall& call);
+
+// pow.cc
+template <typename T, typename Exponent>
+absl::Status RunPow(const KernelCall& call);
+
+// prelu.cc
+template <typename T>
+absl::Status RunPRelu(const KernelCall& call);
 
 // range.cc
 template <typename T>
@@ -422,6 +459,20 @@ absl::Status RunSqrt(const KernelCall& call);
 uint64_t UniqueWorkspaceBytes(const NodeSite& site);
 template <typename T>
 absl::Status RunUnique(const KernelCall& call);
+
+// variadic.cc
+template <typename T>
+absl::Status RunMax(const KernelCall& call);
+template <typename T>
+absl::Status RunMean(const KernelCall& call);
+template <typename T>
+absl::Status RunMin(const KernelCall& call);
+template <typename T>
+absl::Status RunSum(const KernelCall& call);
+
+// where.cc
+template <int kElementBytes>
+absl::Status RunWhere(const KernelCall& call);
 
 }  // namespace tensord
 
