@@ -336,7 +336,30 @@ namespace {
   KERNEL(Cast, "cast_" from "_" to, Takes({kDTypeOf<From>}, {kDTypeOf<To>}), \
          "cast.cc", .run = &RunCast<From, To>)
 #define CASTS(From, from) \
-  NUMBERS(CAST, From, from), CAST(bool, "bool", From, from)
+  ALL_NUMBERS(CAST, From, from), CAST(bool, "bool", From, from)
+#define CAST_LIKE(To, to, From, from)                                \
+  KERNEL(CastLike, "cast_like_" from "_" to,                         \
+         Takes({kDTypeOf<From>, DType::kUndefined}, {kDTypeOf<To>}), \
+         "cast.cc", .run = &RunCast<From, To>)
+#define CASTS_LIKE(From, from) \
+  ALL_NUMBERS(CAST_LIKE, From, from), CAST_LIKE(bool, "bool", From, from)
+// From a small dtype to any, and from any to a small one.
+#define SMALL_CASTS(dtype, suffix, op, name)                                   \
+  KERNEL(op, name "_" suffix "_any",                                           \
+         Takes({DType::dtype, DType::kUndefined}, {DType::kUndefined}),        \
+         "cast_small.cc", .prepare = &PrepareCastSmall, .run = &RunCastSmall), \
+      KERNEL(op, name "_any_" suffix,                                          \
+             Takes({DType::kUndefined}, {DType::dtype}), "cast_small.cc",      \
+             .prepare = &PrepareCastSmall, .run = &RunCastSmall)
+#define ALL_SMALL_CASTS(op, name)                                              \
+  SMALL_CASTS(kFloat8E4M3FN, "f8e4m3fn", op, name),                            \
+      SMALL_CASTS(kFloat8E4M3FNUZ, "f8e4m3fnuz", op, name),                    \
+      SMALL_CASTS(kFloat8E5M2, "f8e5m2", op, name),                            \
+      SMALL_CASTS(kFloat8E5M2FNUZ, "f8e5m2fnuz", op, name),                    \
+      SMALL_CASTS(kFloat8E8M0, "f8e8m0", op, name),                            \
+      SMALL_CASTS(kFloat4E2M1, "f4e2m1", op, name),                            \
+      SMALL_CASTS(kInt4, "i4", op, name), SMALL_CASTS(kUInt4, "u4", op, name), \
+      SMALL_CASTS(kInt2, "i2", op, name), SMALL_CASTS(kUInt2, "u2", op, name)
 #define GATHER(dtype, bytes, suffix, Index, index)                            \
   KERNEL(Gather, "gather_" suffix "_" index,                                  \
          Takes({DType::dtype, kDTypeOf<Index>}, {DType::dtype}), "gather.cc", \
@@ -379,6 +402,9 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(BATCH_NORMALIZATION),
 
+    KERNEL(BitCast, "bit_cast_bytes", AnyDTypes(), "cast.cc",
+           .run = &RunBitCast, .caps = {.in_place_inputs = 0b1}),
+
     BIT_SHIFT(uint8_t, "u8"),
     BIT_SHIFT(uint16_t, "u16"),
     BIT_SHIFT(uint32_t, "u32"),
@@ -394,6 +420,8 @@ constexpr KernelEntry kCpuKernels[] = {
 
     CASTS(float, "f32"),
     CASTS(double, "f64"),
+    CASTS(Float16, "f16"),
+    CASTS(BFloat16, "bf16"),
     CASTS(int8_t, "i8"),
     CASTS(int16_t, "i16"),
     CASTS(int32_t, "i32"),
@@ -403,6 +431,22 @@ constexpr KernelEntry kCpuKernels[] = {
     CASTS(uint32_t, "u32"),
     CASTS(uint64_t, "u64"),
     CASTS(bool, "bool"),
+    ALL_SMALL_CASTS(Cast, "cast"),
+
+    CASTS_LIKE(float, "f32"),
+    CASTS_LIKE(double, "f64"),
+    CASTS_LIKE(Float16, "f16"),
+    CASTS_LIKE(BFloat16, "bf16"),
+    CASTS_LIKE(int8_t, "i8"),
+    CASTS_LIKE(int16_t, "i16"),
+    CASTS_LIKE(int32_t, "i32"),
+    CASTS_LIKE(int64_t, "i64"),
+    CASTS_LIKE(uint8_t, "u8"),
+    CASTS_LIKE(uint16_t, "u16"),
+    CASTS_LIKE(uint32_t, "u32"),
+    CASTS_LIKE(uint64_t, "u64"),
+    CASTS_LIKE(bool, "bool"),
+    ALL_SMALL_CASTS(CastLike, "cast_like"),
 
     ALL_FLOATS(UNARY, Ceil, "ceil", "rounding.cc"),
 

@@ -22,12 +22,14 @@
   X(Attention) \
   X(AveragePool) \
   X(BatchNormalization) \
+  X(BitCast) \
   X(BitShift) \
   X(BitwiseAnd) \
   X(BitwiseNot) \
   X(BitwiseOr) \
   X(BitwiseXor) \
   X(Cast) \
+  X(CastLike) \
   X(Ceil) \
   X(Celu) \
   X(CenterCropPad) \

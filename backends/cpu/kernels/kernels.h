@@ -89,8 +89,14 @@ template <typename T>
 absl::Status RunBitwiseXor(const KernelCall& call);
 
 // cast.cc
+absl::Status RunBitCast(const KernelCall& call);
 template <typename From, typename To>
 absl::Status RunCast(const KernelCall& call);
+
+// cast_small.cc
+absl::StatusOr<std::unique_ptr<KernelState>> PrepareCastSmall(
+    const NodeSite& site, Device& device);
+absl::Status RunCastSmall(const KernelCall& call);
 
 // center_crop_pad.cc
 template <int kElementBytes>

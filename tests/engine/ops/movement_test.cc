@@ -230,29 +230,6 @@ TEST_F(MovementTest, TransposePermutes) {
   EXPECT_THAT(transpose(Type({2, 3}), {-1, 0}), IsRefusal("[-1, 0]"));
 }
 
-TEST_F(MovementTest, CastNamesItsDType) {
-  const auto cast = [this](int64_t to) {
-    return Infer(
-        {.op = "Cast", .inputs = {Type({"N"})}, .attributes = {{"to", to}}});
-  };
-  EXPECT_EQ(cast(7), "int64 [N]");
-  EXPECT_THAT(cast(99), IsRefusal("'to' is 99, which is no dtype"));
-  EXPECT_THAT(cast(8), IsUnsupported("string"));
-  EXPECT_THAT(Infer({.op = "Cast", .inputs = {Type({1})}}),
-              IsRefusal("'to' is missing"));
-  EXPECT_EQ(Infer({.op = "Cast",
-                   .inputs = {Type({1})},
-                   .attributes = {{"to", int64_t{1}}, {"saturate", int64_t{1}}},
-                   .opset = 19}),
-            "float32 [1]");
-  EXPECT_THAT(
-      Infer({.op = "Cast",
-             .inputs = {Type({1})},
-             .attributes = {{"to", int64_t{1}}, {"saturate", int64_t{1}}},
-             .opset = 13}),
-      IsRefusal("saturate"));
-}
-
 TEST_F(MovementTest, PadAddsAndTakesAway) {
   const auto pad = [this](TensorType x, Ints pads, std::string mode = "edge") {
     return Infer(

@@ -274,50 +274,6 @@ TEST(PadTest, AScalarHasNothingToPad) {
             Tensor({}, {4}));
 }
 
-TEST(CastTest, EveryPairKeepsSmallNumbers) {
-  for (DType from : kDTypes) {
-    for (DType to : kDTypes) {
-      if (from == DType::kFloat16 || from == DType::kBFloat16 ||
-          to == DType::kFloat16 || to == DType::kBFloat16) {
-        continue;
-      }
-      const TestTensor x = TensorOf(from, {3}, {0, 1, 1});
-      EXPECT_EQ(MustRunOp({.op = "Cast",
-                           .inputs = {x},
-                           .attributes = {{"to", static_cast<int64_t>(to)}}}),
-                TensorOf(to, {3}, {0, 1, 1}))
-          << DTypeName(from) << " to " << DTypeName(to);
-    }
-  }
-}
-
-template <typename To, typename From>
-TestTensor CastTo(const std::vector<From>& values) {
-  return MustRunOp(
-      {.op = "Cast",
-       .inputs = {Tensor<From>({static_cast<int64_t>(values.size())}, values)},
-       .attributes = {{"to", static_cast<int64_t>(kDTypeOf<To>)}}});
-}
-
-TEST(CastTest, FloatsTruncateAndStopAtTheBounds) {
-  const float inf = std::numeric_limits<float>::infinity();
-  EXPECT_EQ((CastTo<int32_t, float>({-1.9f, 1.9f, 3e9f, -3e9f, inf, NAN})),
-            Tensor<int32_t>({6}, {-1, 1, INT32_MAX, INT32_MIN, INT32_MAX, 0}));
-  EXPECT_EQ((CastTo<uint8_t, float>({-1, 255.5f, 256, -inf})),
-            Tensor<uint8_t>({4}, {0, 255, 255, 0}));
-  EXPECT_EQ((CastTo<int64_t, double>({9.3e18, -9.3e18, 9.2e18})),
-            Tensor<int64_t>({3}, {INT64_MAX, INT64_MIN, 9200000000000000000}));
-  EXPECT_EQ((CastTo<uint64_t, float>({1e20f, -1e-3f})),
-            Tensor<uint64_t>({2}, {UINT64_MAX, 0}));
-}
-
-TEST(CastTest, IntegersKeepTheirLowBitsAndBoolIsNotZero) {
-  EXPECT_EQ((CastTo<int8_t, int32_t>({300, -129})),
-            Tensor<int8_t>({2}, {44, 127}));
-  EXPECT_EQ((CastTo<bool, float>({0, -0.0f, 0.25f, NAN})),
-            Tensor<bool>({4}, {false, false, true, true}));
-}
-
 TEST(NonZeroTest, FindsThemInOrder) {
   const TestTensor y = MustRunOp(
       {.op = "NonZero", .inputs = {Tensor({2, 3}, {0, 2, 0, -1, -0.0f, NAN})}});
