@@ -1,7 +1,7 @@
 // Add, Sub, Mul, Div, Pow: element by element over two inputs that broadcast.
 
 #include "engine/graph/status_macros.h"
-#include "engine/ops/binary_rules.h"
+#include "engine/ops/broadcast.h"
 #include "engine/ops/dtype_sets.h"
 #include "engine/ops/infer_context.h"
 #include "engine/ops/op_list.h"
@@ -17,7 +17,9 @@ constexpr DType kBaseDTypes[] = {DType::kFloat32, DType::kFloat64,
 absl::Status InferArithmetic(InferContext& context) {
   TENSORD_RETURN_IF_ERROR(context.CheckDType(0, kNumericDTypes));
   TENSORD_RETURN_IF_ERROR(context.CheckSameDType(0, 1));
-  TENSORD_ASSIGN_OR_RETURN(SymbolicShape y, InferBinaryShape(context));
+  TENSORD_ASSIGN_OR_RETURN(
+      SymbolicShape y,
+      BroadcastShapes(context, context.shape(0), context.shape(1)));
   context.SetOutput(0, context.dtype(0), std::move(y));
   return absl::OkStatus();
 }
@@ -26,17 +28,15 @@ absl::Status InferArithmetic(InferContext& context) {
 absl::Status InferPow(InferContext& context) {
   TENSORD_RETURN_IF_ERROR(context.CheckDType(0, kBaseDTypes));
   TENSORD_RETURN_IF_ERROR(context.CheckDType(1, kNumericDTypes));
-  TENSORD_ASSIGN_OR_RETURN(SymbolicShape y, InferBinaryShape(context));
+  TENSORD_ASSIGN_OR_RETURN(
+      SymbolicShape y,
+      BroadcastShapes(context, context.shape(0), context.shape(1)));
   context.SetOutput(0, context.dtype(0), std::move(y));
   return absl::OkStatus();
 }
 
 OpDef Binary(OpKind op, absl::Status (*infer)(InferContext&)) {
-  return {.op = op,
-          .min_inputs = 2,
-          .max_inputs = 2,
-          .read = &ReadBinary,
-          .infer = infer};
+  return {.op = op, .min_inputs = 2, .max_inputs = 2, .infer = infer};
 }
 
 }  // namespace

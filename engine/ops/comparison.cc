@@ -2,7 +2,7 @@
 // value for each pair of elements of two inputs that broadcast.
 
 #include "engine/graph/status_macros.h"
-#include "engine/ops/binary_rules.h"
+#include "engine/ops/broadcast.h"
 #include "engine/ops/dtype_sets.h"
 #include "engine/ops/infer_context.h"
 #include "engine/ops/op_list.h"
@@ -15,7 +15,9 @@ constexpr DType kBoolOnly[] = {DType::kBool};
 absl::Status Infer(InferContext& context, absl::Span<const DType> allowed) {
   TENSORD_RETURN_IF_ERROR(context.CheckDType(0, allowed));
   TENSORD_RETURN_IF_ERROR(context.CheckSameDType(0, 1));
-  TENSORD_ASSIGN_OR_RETURN(SymbolicShape y, InferBinaryShape(context));
+  TENSORD_ASSIGN_OR_RETURN(
+      SymbolicShape y,
+      BroadcastShapes(context, context.shape(0), context.shape(1)));
   context.SetOutput(0, DType::kBool, std::move(y));
   return absl::OkStatus();
 }
@@ -36,11 +38,7 @@ absl::Status InferLogic(InferContext& context) {
 }
 
 OpDef Comparison(OpKind op, absl::Status (*infer)(InferContext&)) {
-  return {.op = op,
-          .min_inputs = 2,
-          .max_inputs = 2,
-          .read = &ReadBinary,
-          .infer = infer};
+  return {.op = op, .min_inputs = 2, .max_inputs = 2, .infer = infer};
 }
 
 }  // namespace

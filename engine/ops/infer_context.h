@@ -44,11 +44,6 @@ class InferContext {
   const Params& params() const {
     return std::get<Params>(params_);
   }
-  // Null when it is another.
-  template <typename Params>
-  const Params* params_if() const {
-    return std::get_if<Params>(&params_);
-  }
 
   int input_count() const { return static_cast<int>(inputs_.size()); }
   int output_count() const { return static_cast<int>(outputs_.size()); }

@@ -1,23 +1,15 @@
 // Max, Mean, Min, Sum: element by element over one or more inputs, which
-// broadcast from operator set 8 on.
+// broadcast. Operator sets below 8 want inputs of one shape; others are let
+// pass, since no other meaning was ever theirs.
 
-#include "absl/strings/str_cat.h"
 #include "engine/graph/status_macros.h"
 #include "engine/ops/broadcast.h"
 #include "engine/ops/dtype_sets.h"
 #include "engine/ops/infer_context.h"
-#include "engine/ops/node_reader.h"
 #include "engine/ops/op_list.h"
 
 namespace tensord {
 namespace {
-
-// Below operator set 8 all inputs should have one shape; those that do not
-// broadcast here as well, rather than being refused.
-absl::StatusOr<OpParams> Read(NodeReader& node) {
-  if (node.opset() <= 5) node.Ignore("consumed_inputs");
-  return NoParams{};
-}
 
 absl::Status Infer(InferContext& context, absl::Span<const DType> allowed) {
   TENSORD_RETURN_IF_ERROR(context.CheckDType(0, allowed));
@@ -42,7 +34,6 @@ OpDef Variadic(OpKind op, absl::Status (*infer)(InferContext&)) {
   return {.op = op,
           .min_inputs = 1,
           .max_inputs = OpDef::kVariadic,
-          .read = &Read,
           .infer = infer};
 }
 

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <variant>
 
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
@@ -11,21 +10,6 @@
 #include "backends/cpu/kernels/strided_walk.h"
 
 namespace tensord {
-
-// How far two contiguous inputs move along dimension d of the output that they
-// broadcast to. As a rule their last dimensions align with the output's; with
-// AxisParams, those of input 1 begin at the axis.
-inline int64_t PairStride(const KernelCall& call, int i, int d) {
-  const Layout& input = call.input_layout(i);
-  const auto* aligned = std::get_if<AxisParams>(&call.params);
-  if (i == 0 || aligned == nullptr) {
-    return BroadcastStride(input, call.output_layout(0).shape, d);
-  }
-  const int64_t own = d - aligned->axis;
-  if (own < 0 || own >= input.shape.rank()) return 0;
-  const int at = static_cast<int>(own);
-  return input.shape[at] == 1 ? 0 : input.strides[at];
-}
 
 // A stretch of the output and what it is made of. A step is 0 or 1.
 template <typename A, typename B, typename Y>
@@ -47,8 +31,9 @@ void WalkPairs(const KernelCall& call, int64_t grain, Run run) {
   const B* b = call.input<B>(1);
   Y* y = call.output<Y>(0);
   const Shape& shape = call.output_layout(0).shape;
-  const StridedWalk<2> walk(
-      shape, [&](int i, int d) { return PairStride(call, i, d); });
+  const StridedWalk<2> walk(shape, [&](int i, int d) {
+    return BroadcastStride(call.input_layout(i), shape, d);
+  });
   const int64_t a_step = walk.strides[0][walk.rank - 1];
   const int64_t b_step = walk.strides[1][walk.rank - 1];
   const auto stretch = [=](int64_t at, const std::array<int64_t, 2>& offsets,

@@ -49,44 +49,6 @@ TEST_F(BinaryTest, LogicIsOfBoolAlone) {
   }
 }
 
-TEST_F(BinaryTest, OldOperatorSetsAlignAtAnAxis) {
-  const auto add = [this](TensorType a, TensorType b, int64_t axis,
-                          int64_t opset = 6) {
-    return Infer({.op = "Add",
-                  .inputs = {std::move(a), std::move(b)},
-                  .attributes = {{"axis", axis}, {"broadcast", int64_t{1}}},
-                  .opset = opset});
-  };
-  EXPECT_EQ(add(Type({2, 3, 4, 5}), Type({3, 4}), 1), "float32 [2, 3, 4, 5]");
-  EXPECT_EQ(add(Type({"N", 3}), Type({"N"}), 0), "float32 [N, 3]");
-  EXPECT_EQ(add(Type({2, 3}), Type({2, 1}), 0), "float32 [2, 3]");
-  EXPECT_THAT(add(Type({2, 3, 4}), Type({3}), 2), IsRefusal("extents 4 vs 3"));
-  EXPECT_THAT(add(Type({2, 3, 4}), Type({3, 4}), 2),
-              IsRefusal("axis 2 and rank 2 of input 1 go past rank 3"));
-  EXPECT_THAT(add(Type({2}), Type({2}), -1), IsRefusal("'axis' is -1"));
-  EXPECT_THAT(add(Type({2}), Type({2}), int64_t{1} << 62),
-              IsRefusal("'axis' is 4611686018427387904"));
-  EXPECT_THAT(add(Type({2}), Type({2}), 0, 7), IsRefusal("axis"));
-}
-
-TEST_F(BinaryTest, OldOperatorSetsIgnoreWhatHasNoMeaning) {
-  for (const char* op : {"Add", "PRelu", "Sum"}) {
-    TypedCase test = {.op = op,
-                      .inputs = {Type({1, 2}), Type({1})},
-                      .attributes = {{"consumed_inputs", Ints{0, 0}}},
-                      .opset = 5};
-    EXPECT_EQ(Infer(test), "float32 [1, 2]") << op;
-    test.opset = 6;
-    EXPECT_THAT(Infer(test), IsRefusal("consumed_inputs")) << op;
-  }
-  // An axis without 'broadcast' says nothing.
-  EXPECT_EQ(Infer({.op = "Equal",
-                   .inputs = {Type({2, 3}), Type({2, 3})},
-                   .attributes = {{"axis", int64_t{1}}},
-                   .opset = 6}),
-            "bool [2, 3]");
-}
-
 TEST_F(BinaryTest, PowTakesAnyExponent) {
   for (DType base : {DType::kFloat16, DType::kBFloat16, DType::kInt32}) {
     EXPECT_EQ(Infer({.op = "Pow",
@@ -103,11 +65,8 @@ TEST_F(BinaryTest, PowTakesAnyExponent) {
 }
 
 TEST_F(BinaryTest, PReluBroadcastsTheSlopeOnly) {
-  const auto prelu = [this](TensorType x, TensorType slope,
-                            int64_t opset = 16) {
-    return Infer({.op = "PRelu",
-                  .inputs = {std::move(x), std::move(slope)},
-                  .opset = opset});
+  const auto prelu = [this](TensorType x, TensorType slope) {
+    return Infer({.op = "PRelu", .inputs = {std::move(x), std::move(slope)}});
   };
   EXPECT_EQ(prelu(Type({"N", 3, 4}), Type({3, 1})), "float32 [N, 3, 4]");
   EXPECT_EQ(prelu(Type({"N"}), Type({"N"})), "float32 [N]");
@@ -118,14 +77,6 @@ TEST_F(BinaryTest, PReluBroadcastsTheSlopeOnly) {
   EXPECT_THAT(prelu(Type({1, 4}), Type({2, 4})), IsRefusal("slope's shape"));
   EXPECT_THAT(prelu(Type(DType::kInt8, {2}), Type(DType::kInt8, {2})),
               IsRefusal("dtype int8"));
-  // Below 7, a slope for each channel.
-  EXPECT_EQ(prelu(Type({2, 3, 4}), Type({3}), 6), "float32 [2, 3, 4]");
-  EXPECT_EQ(prelu(Type({4}), Type({1}), 6), "float32 [4]");
-  EXPECT_THAT(prelu(Type({2, 3, 4}), Type({4}), 6),
-              IsRefusal("extents 3 vs 4"));
-  EXPECT_THAT(prelu(Type({4}), Type({4}), 6), IsRefusal("go past rank 1"));
-  EXPECT_THAT(prelu(Type({2, 3, 4}), Type({3, 4}), 6),
-              IsRefusal("rank 2, not 0 to 1"));
 }
 
 TEST_F(BinaryTest, ModOfFloatsIsFmod) {

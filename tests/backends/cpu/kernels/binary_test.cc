@@ -78,37 +78,6 @@ TEST(BinaryTest, SixteenBitsOverflowToInfinity) {
       Near({inf, NAN}, 0));
 }
 
-// Operator sets below 7: input 1's dimensions begin at the axis.
-TEST(BinaryTest, OldOperatorSetsAlignAtAnAxis) {
-  const TestTensor a = Pattern(DType::kFloat32, {2, 3, 4, 5}, 1);
-  const auto add = [&](const Shape& shape, int64_t axis, const Shape& spread) {
-    const TestTensor b = Pattern(DType::kFloat32, shape, 2);
-    TestTensor aligned = b;
-    aligned.shape = spread;
-    const TestTensor y =
-        MustRunOp({.op = "Add",
-                   .inputs = {a, b},
-                   .attributes = {{"broadcast", int64_t{1}}, {"axis", axis}},
-                   .opset = 6});
-    EXPECT_EQ(y, MustRunOp({.op = "Add", .inputs = {a, aligned}}))
-        << shape.ToString() << " at " << axis;
-  };
-  add({3, 4}, 1, {3, 4, 1});
-  add({2}, 0, {2, 1, 1, 1});
-  add({5}, 3, {5});
-  add({2, 3, 4, 5}, 0, {2, 3, 4, 5});
-  add({2, 1}, 0, {2, 1, 1, 1});
-  add({}, 0, {});
-  add({}, 4, {});
-  // Without an axis the last dimensions align.
-  const TestTensor b = Pattern(DType::kFloat32, {4, 5}, 2);
-  EXPECT_EQ(MustRunOp({.op = "Add",
-                       .inputs = {a, b},
-                       .attributes = {{"broadcast", int64_t{1}}},
-                       .opset = 6}),
-            MustRunOp({.op = "Add", .inputs = {a, b}}));
-}
-
 TEST(BinaryTest, EveryDTypeAddsSubtractsMultipliesAndDivides) {
   const std::vector<double> as = {100, 7, 50}, bs = {3, 7, 2};
   for (const Binary& binary : kBinaries) {
@@ -282,18 +251,6 @@ TEST(PReluTest, SlopesAreForNegativeElements) {
                        .inputs = {Tensor<int64_t>({1}, {INT64_MIN}),
                                   Tensor<int64_t>({1}, {-1})}}),
             Tensor<int64_t>({1}, {INT64_MIN}));
-}
-
-TEST(PReluTest, OldOperatorSetsHaveASlopeForEachChannel) {
-  EXPECT_THAT(MustRunOp({.op = "PRelu",
-                         .inputs = {Tensor({1, 2, 2}, {-1, -2, -3, 4}),
-                                    Tensor({2}, {2, 3})},
-                         .opset = 6}),
-              Near({-2, -4, -9, 4}, 0));
-  EXPECT_THAT(MustRunOp({.op = "PRelu",
-                         .inputs = {Tensor({2}, {-1, 4}), Tensor({1}, {2})},
-                         .opset = 6}),
-              Near({-2, 4}, 0));
 }
 
 }  // namespace
