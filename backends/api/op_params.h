@@ -443,19 +443,82 @@ struct SequenceParams {
   bool new_axis = false;
 };
 
-using OpParams = std::variant<
-    NoParams, ConvParams, PoolParams, BatchNormalizationParams, GemmParams,
-    AxisParams, PadParams, ReshapeParams, TransposeParams, CastParams,
-    SoftmaxParams, ShapeParams, AlphaParams, ReduceParams, ArgReduceParams,
-    CumSumParams, TriluParams, SplitParams, FillParams, ScatterParams,
-    GatherNdParams, BlockParams, ScanParams, SequenceParams, ResizeParams,
-    TopKParams, EyeLikeParams, ReverseSequenceParams, OptionalAxisParams,
-    UniqueParams, NonMaxSuppressionParams, AxesParams, Col2ImParams,
-    HardSigmoidParams, SeluParams, GeluParams, IsInfParams, ModParams,
-    BitShiftParams, NormalizationParams, LrnParams, LpNormalizationParams,
-    RnnParams, EinsumParams, QuantizeParams, AttentionParams,
-    RotaryEmbeddingParams, GridSampleParams, RoiAlignParams, DftParams,
-    WindowParams, DeformConvParams>;
+// Every alternative but the first, NoParams.
+// clang-format off
+#define TENSORD_OP_PARAMS(X) \
+  X(ConvParams) \
+  X(PoolParams) \
+  X(BatchNormalizationParams) \
+  X(GemmParams) \
+  X(AxisParams) \
+  X(PadParams) \
+  X(ReshapeParams) \
+  X(TransposeParams) \
+  X(CastParams) \
+  X(SoftmaxParams) \
+  X(ShapeParams) \
+  X(AlphaParams) \
+  X(ReduceParams) \
+  X(ArgReduceParams) \
+  X(CumSumParams) \
+  X(TriluParams) \
+  X(SplitParams) \
+  X(FillParams) \
+  X(ScatterParams) \
+  X(GatherNdParams) \
+  X(BlockParams) \
+  X(ScanParams) \
+  X(SequenceParams) \
+  X(ResizeParams) \
+  X(TopKParams) \
+  X(EyeLikeParams) \
+  X(ReverseSequenceParams) \
+  X(OptionalAxisParams) \
+  X(UniqueParams) \
+  X(NonMaxSuppressionParams) \
+  X(AxesParams) \
+  X(Col2ImParams) \
+  X(HardSigmoidParams) \
+  X(SeluParams) \
+  X(GeluParams) \
+  X(IsInfParams) \
+  X(ModParams) \
+  X(BitShiftParams) \
+  X(NormalizationParams) \
+  X(LrnParams) \
+  X(LpNormalizationParams) \
+  X(RnnParams) \
+  X(EinsumParams) \
+  X(QuantizeParams) \
+  X(AttentionParams) \
+  X(RotaryEmbeddingParams) \
+  X(GridSampleParams) \
+  X(RoiAlignParams) \
+  X(DftParams) \
+  X(WindowParams) \
+  X(DeformConvParams)
+// clang-format on
+
+// One of the structs above, std::get<ConvParams>(params) and so on; a struct
+// becomes one by itself.
+//
+// What copies, moves and destroys is compiled once, in op_params.cc: written
+// out in place, for so many alternatives, it took seconds in each of the many
+// files that handle nodes.
+#define TENSORD_ALTERNATIVE(name) , name
+class OpParams : public std::variant<NoParams TENSORD_OP_PARAMS(
+                     TENSORD_ALTERNATIVE)> {
+ public:
+  OpParams();  // NoParams
+  template <typename Params>
+  OpParams(Params params);  // NOLINT: implicit, as the variant's own
+  OpParams(const OpParams& other);
+  OpParams(OpParams&& other) noexcept;
+  OpParams& operator=(const OpParams& other);
+  OpParams& operator=(OpParams&& other) noexcept;
+  ~OpParams();
+};
+#undef TENSORD_ALTERNATIVE
 
 }  // namespace tensord
 
