@@ -13,6 +13,7 @@
 #include "engine/graph/escape.h"
 #include "engine/ops/op_table.h"
 #include "engine/passes/fold_constants.h"
+#include "engine/passes/pass_names.h"
 #include "engine/passes/remove_dead_nodes.h"
 
 namespace tensord {
@@ -95,17 +96,17 @@ class GraphCompiler {
 
   absl::Status RunPasses() {
     const auto count_nodes = [this] { return graph_->nodes.size(); };
-    if (environment_.evaluator != nullptr && IsEnabled("fold_constants")) {
+    if (environment_.evaluator != nullptr && IsEnabled(kFoldConstants)) {
       const size_t before = count_nodes();
       graph_ = std::make_shared<Graph>(FoldConstants(
           *graph_, inference_, *environment_.evaluator, environment_.limits));
-      NotePass("fold_constants",
+      NotePass(kFoldConstants,
                absl::StrCat("folded ", before - count_nodes(), " nodes"));
     }
-    if (IsEnabled("remove_dead_nodes")) {
+    if (IsEnabled(kRemoveDeadNodes)) {
       const size_t before = count_nodes();
       graph_ = std::make_shared<Graph>(RemoveDeadNodes(*graph_));
-      NotePass("remove_dead_nodes",
+      NotePass(kRemoveDeadNodes,
                absl::StrCat("removed ", before - count_nodes(), " nodes"));
     }
     // Passes keep value ids but make new constants known.

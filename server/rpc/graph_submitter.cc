@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "engine/graph/escape.h"
 #include "engine/graph/status_macros.h"
 #include "engine/onnx/onnx_reader.h"
+#include "engine/passes/pass_names.h"
 #include "server/errors/error_details.h"
 #include "server/graph_codec/graph_from_proto.h"
 #include "server/rpc/device_names.h"
@@ -21,7 +23,6 @@ namespace {
 // As graph_service.proto says.
 constexpr int kMaxDisabledPasses = 32;
 constexpr int kMaxShapeHints = 16;
-constexpr size_t kMaxPassNameBytes = 128;
 
 absl::StatusOr<GraphDef> Decode(v1::GraphFormat format, absl::string_view bytes,
                                 const GraphLimits& limits) {
@@ -52,9 +53,11 @@ absl::Status GraphSubmitter::CheckOptions(
                                  " passes; give at most ", kMaxDisabledPasses));
   }
   for (const std::string& pass : options.disabled_passes()) {
-    if (pass.size() > kMaxPassNameBytes) {
+    if (!IsOptionalPass(pass)) {
       return BadField("options.disabled_passes",
-                      absl::StrCat("there is no pass ", Quoted(pass)));
+                      absl::StrCat("there is no pass ", Quoted(pass),
+                                   " to leave out; there are ",
+                                   absl::StrJoin(kOptionalPasses, ", ")));
     }
   }
   if (options.shape_hints_size() > kMaxShapeHints) {

@@ -181,6 +181,15 @@ INSTANTIATE_TEST_SUITE_P(
                           }
                         },
                         grpc::StatusCode::INVALID_ARGUMENT, "33 passes"},
+        WrongSubmission{"NoSuchPass",
+                        [](auto& r) {
+                          r.mutable_options()->add_disabled_passes(
+                              "fold_constants");
+                          r.mutable_options()->add_disabled_passes("bind");
+                        },
+                        grpc::StatusCode::INVALID_ARGUMENT,
+                        "there is no pass 'bind' to leave out; there are "
+                        "fold_constants, remove_dead_nodes"},
         WrongSubmission{"Hints",
                         [](auto& r) {
                           for (int i = 0; i < 17; ++i) {

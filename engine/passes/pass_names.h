@@ -1,0 +1,26 @@
+#ifndef TENSORD_ENGINE_PASSES_PASS_NAMES_H_
+#define TENSORD_ENGINE_PASSES_PASS_NAMES_H_
+
+#include <algorithm>
+#include <iterator>
+
+#include "absl/strings/string_view.h"
+
+namespace tensord {
+
+// The passes that a compile can be told to leave out, by the names that
+// ExplainGraph shows.
+inline constexpr absl::string_view kFoldConstants = "fold_constants";
+inline constexpr absl::string_view kRemoveDeadNodes = "remove_dead_nodes";
+
+inline constexpr absl::string_view kOptionalPasses[] = {kFoldConstants,
+                                                        kRemoveDeadNodes};
+
+inline bool IsOptionalPass(absl::string_view name) {
+  return std::find(std::begin(kOptionalPasses), std::end(kOptionalPasses),
+                   name) != std::end(kOptionalPasses);
+}
+
+}  // namespace tensord
+
+#endif  // TENSORD_ENGINE_PASSES_PASS_NAMES_H_
