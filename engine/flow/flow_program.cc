@@ -114,6 +114,29 @@ absl::StatusOr<std::vector<FlowValue>> FlowProgram::Run(
   return outputs;
 }
 
+std::vector<TensorType> FlowProgram::OutputTypes(
+    absl::Span<const std::optional<Shape>> input_shapes) const {
+  std::vector<TensorType> types;
+  for (ValueId output : graph_->outputs) {
+    types.push_back(graph_->value(output).type);
+  }
+  std::vector<Shape> shapes;
+  for (const std::optional<Shape>& shape : input_shapes) {
+    if (!shape.has_value()) return types;
+    shapes.push_back(*shape);
+  }
+  const absl::StatusOr<Inference> inference =
+      InferGraph(*graph_, shapes, KnownExtents{}, environment_.limits,
+                 environment_.evaluator);
+  // A body that cannot run is no fault of a loop that does not run it.
+  if (!inference.ok()) return types;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const TensorType& inferred = inference->types[graph_->outputs[i]];
+    if (inferred.shape.has_value()) types[i] = inferred;
+  }
+  return types;
+}
+
 bool FlowProgram::Variant::Matches(absl::Span<const FlowValue> values) const {
   for (const Seen& seen : relevant) {
     const FlowValue& value = values[seen.value];

@@ -3,6 +3,7 @@
 
 #include <list>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,11 @@ class FlowProgram {
   //   name; kResourceExhausted above the budget; kDeadlineExceeded, kCancelled.
   absl::StatusOr<std::vector<FlowValue>> Run(FlowRun& run,
                                              std::vector<FlowValue> inputs);
+
+  // The types of the outputs for inputs of these shapes, without a run: what
+  // inference knows, else what is declared.
+  std::vector<TensorType> OutputTypes(
+      absl::Span<const std::optional<Shape>> input_shapes) const;
 
   const Graph& graph() const { return *graph_; }
   // What one run's values between stages may take together.

@@ -110,6 +110,67 @@ TEST_F(FlowTest, ALoopOfNoTripsReturnsWhatItWasGiven) {
   EXPECT_EQ((*outputs)[1].shape, Shape({0}));
 }
 
+// The body declares neither dtype nor extents; inference knows both.
+TEST_F(FlowTest, AScanOutputOfNoTripsHasTheExtentsOfOneSlice) {
+  const Attribute body = TestGraph()
+                             .Formal("i")
+                             .Formal("go")
+                             .Formal("x")
+                             .Node("Identity", {"go"}, {"again"})
+                             .Node("Neg", {"x"}, {"next"})
+                             .Node("Shape", {"x"}, {"extents"})
+                             .Node("Neg", {"x"}, {"each"})
+                             .Output("again")
+                             .Output("next")
+                             .Output("each")
+                             .Output("extents")
+                             .body();
+  const TestGraph graph = TestGraph()
+                              .Input("n", kI64, {})
+                              .Input("x", kF32, {"A", "B"})
+                              .Node("Loop", {"n", "", "x"},
+                                    {"y", "all", "shapes"}, {{"body", body}})
+                              .Output("all")
+                              .Output("shapes");
+  for (const int64_t trips : {0, 2}) {
+    auto outputs =
+        rig_.Outputs(graph, {Int(trips), Tensor({2, 3}, {1, 2, 3, 4, 5, 6})});
+    ASSERT_THAT(outputs, IsOk());
+    EXPECT_EQ((*outputs)[0].shape, Shape({trips, 2, 3}));
+    EXPECT_EQ((*outputs)[0].dtype, kF32);
+    EXPECT_EQ((*outputs)[1].shape, Shape({trips, 2}));
+    EXPECT_EQ((*outputs)[1].dtype, kI64);
+  }
+}
+
+TEST_F(FlowTest, AScanOfNothingHasTheExtentsOfOneSlice) {
+  const Attribute body = TestGraph()
+                             .Formal("state")
+                             .Formal("slice")
+                             .Node("Neg", {"state"}, {"next"})
+                             .Node("Neg", {"slice"}, {"each"})
+                             .Output("next")
+                             .Output("each")
+                             .body();
+  const TestGraph graph =
+      TestGraph()
+          .Input("s", kF32, {1})
+          .Input("x", kF32, {"A", "B"})
+          .Node("Scan", {"s", "x"}, {"last", "all"},
+                {{"body", body},
+                 {"num_scan_inputs", int64_t{1}},
+                 {"scan_input_axes", std::vector<int64_t>{1}}})
+          .Output("last")
+          .Output("all");
+  for (const int64_t length : {0, 2}) {
+    auto outputs = rig_.Outputs(
+        graph, {Tensor({1}, {1}), Pattern(kF32, Shape({3, length}))});
+    ASSERT_THAT(outputs, IsOk());
+    EXPECT_THAT((*outputs)[0], Near({1}, 0));
+    EXPECT_EQ((*outputs)[1].shape, Shape({length, 3}));
+  }
+}
+
 TEST_F(FlowTest, ALoopEndsWhenItsBodySaysSo) {
   // Doubles until the value is 100 or more.
   const Attribute body =
