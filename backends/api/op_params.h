@@ -75,9 +75,7 @@ struct GemmParams {
 };
 
 // Operators with one axis: Concat, Flatten, Gather, ...; may be negative,
-// counting from the end. Add and other operators of two inputs have it where
-// an operator set below 7 says at which of input 0's dimensions those of input
-// 1 begin, from 0 on; as a rule they have NoParams, and the last ones align.
+// counting from the end.
 struct AxisParams {
   int64_t axis = 0;
 };
