@@ -65,7 +65,7 @@ std::string ImplicitOutput(const EinsumParams& params,
                            const LabelCounts& counts) {
   std::string output;
   for (const std::string& term : params.input_terms) {
-    if (term.find('.') != std::string::npos) output = ".";
+    if (term.find('.') != std::string::npos) output.assign(1, '.');
   }
   for (EinsumLabel label = 0; label < kEllipsisLabel; ++label) {
     if (counts[label] == 1) output += EinsumLetterOf(label);
