@@ -67,4 +67,31 @@ WindowAxis ResolveWindowAxis(const PoolParams& params, int axis,
                  axis, spatial_rank, params.kernel_shape[axis], input_extent);
 }
 
+TransposedWindowAxis ResolveTransposedWindowAxis(const ConvParams& params,
+                                                 int axis, int spatial_rank,
+                                                 int64_t kernel,
+                                                 int64_t input_extent) {
+  WindowAxis window;
+  window.kernel = kernel;
+  window.stride = At(params.strides, axis, 1);
+  window.dilation = At(params.dilations, axis, 1);
+  const int64_t covered = window.stride * (input_extent - 1) + window.span() +
+                          At(params.output_padding, axis, 0);
+  const bool is_same = params.auto_pad == AutoPad::kSameUpper ||
+                       params.auto_pad == AutoPad::kSameLower;
+  if (params.output_shape.empty() && !is_same) {
+    window.pad_begin = At(params.pads, axis, 0);
+    window.pad_end = At(params.pads, spatial_rank + axis, 0);
+    return {window, covered - window.pad_begin - window.pad_end};
+  }
+  const int64_t output =
+      At(params.output_shape, axis, input_extent * window.stride);
+  const int64_t total = std::max<int64_t>(covered - output, 0);
+  const int64_t smaller = total / 2;
+  window.pad_begin =
+      params.auto_pad == AutoPad::kSameUpper ? smaller : total - smaller;
+  window.pad_end = total - window.pad_begin;
+  return {window, output};
+}
+
 }  // namespace tensord

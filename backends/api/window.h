@@ -39,6 +39,22 @@ WindowAxis ResolveWindowAxis(const ConvParams& params, int axis,
 WindowAxis ResolveWindowAxis(const PoolParams& params, int axis,
                              int spatial_rank, int64_t input_extent);
 
+// ConvTranspose, which spreads its input instead of gathering it: input i adds
+// to the outputs i * stride - pad_begin + t * dilation, those outside [0,
+// output) left out. Of the pads that follow from SAME or from an output_shape
+// the odd element goes to the end with SAME_UPPER and to the beginning else;
+// where the output is larger than what the kernels cover, all that is left is
+// at the end. Inference has checked that what they cover is at most
+// kMaxElementCount.
+struct TransposedWindowAxis {
+  WindowAxis window;
+  int64_t output = 1;
+};
+TransposedWindowAxis ResolveTransposedWindowAxis(const ConvParams& params,
+                                                 int axis, int spatial_rank,
+                                                 int64_t kernel,
+                                                 int64_t input_extent);
+
 }  // namespace tensord
 
 #endif  // TENSORD_BACKENDS_API_WINDOW_H_

@@ -332,6 +332,11 @@ namespace {
          Takes({kDTypeOf<T>, DType::kInt64}, {kDTypeOf<T>}), "col2im.cc", \
          .workspace_bytes = &Col2ImWorkspaceBytes, .run = &RunCol2Im<T>)
 
+#define CONV_TRANSPOSE(T, suffix, ...)                                        \
+  KERNEL(ConvTranspose, "conv_transpose_" suffix "_direct", All(kDTypeOf<T>), \
+         "conv_transpose_direct.cc", .accepts = &AcceptsConvTransposeDirect,  \
+         .cost = &ConvTransposeCost, .run = &RunConvTransposeDirect<T>)
+
 #define CAST(To, to, From, from)                                             \
   KERNEL(Cast, "cast_" from "_" to, Takes({kDTypeOf<From>}, {kDTypeOf<To>}), \
          "cast.cc", .run = &RunCast<From, To>)
@@ -477,6 +482,14 @@ constexpr KernelEntry kCpuKernels[] = {
     KERNEL(Conv, "conv_f64_direct", All(DType::kFloat64), "conv.cc",
            .accepts = &AcceptsConvDirect, .cost = &ConvCost,
            .run = &RunConvDirect<double>),
+
+    KERNEL(ConvTranspose, "conv_transpose_f32_col2im", All(DType::kFloat32),
+           "conv_transpose.cc", .accepts = &AcceptsConvTransposeCol2im,
+           .workspace_bytes = &ConvTransposeWorkspaceBytes,
+           .prepare = &PrepareConvTranspose, .cost = &ConvTransposeCost,
+           .run = &RunConvTransposeCol2im),
+    FLOATS(CONV_TRANSPOSE),
+    HALVES(CONV_TRANSPOSE),
 
     ALL_FLOATS(UNARY, Cos, "cos", "trigonometry.cc"),
 

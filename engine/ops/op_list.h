@@ -40,6 +40,7 @@
   X(ConcatFromSequence) \
   X(ConstantOfShape) \
   X(Conv) \
+  X(ConvTranspose) \
   X(Cos) \
   X(Cosh) \
   X(CumSum) \

@@ -9,19 +9,6 @@
 namespace tensord {
 namespace {
 
-absl::StatusOr<Dims> ReadNumbers(NodeReader& node, absl::string_view name,
-                                 int64_t low) {
-  TENSORD_ASSIGN_OR_RETURN(const std::vector<int64_t> values, node.Ints(name));
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] < low || values[i] > kMaxWindowNumber) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("attribute '", name, "': element ", i, " is ", values[i],
-                       ", outside [", low, ", ", kMaxWindowNumber, "]"));
-    }
-  }
-  return Dims(values.begin(), values.end());
-}
-
 absl::StatusOr<AutoPad> ReadAutoPad(NodeReader& node) {
   TENSORD_ASSIGN_OR_RETURN(const std::string text,
                            node.String("auto_pad", "NOTSET"));
@@ -33,27 +20,41 @@ absl::StatusOr<AutoPad> ReadAutoPad(NodeReader& node) {
       "attribute 'auto_pad' is not NOTSET, SAME_UPPER, SAME_LOWER or VALID");
 }
 
-absl::Status CheckLength(absl::string_view name, const Dims& values,
-                         size_t expected, int spatial_rank) {
+}  // namespace
+
+absl::StatusOr<Dims> ReadWindowNumbers(NodeReader& node, absl::string_view name,
+                                       int64_t low) {
+  TENSORD_ASSIGN_OR_RETURN(const std::vector<int64_t> values, node.Ints(name));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < low || values[i] > kMaxWindowNumber) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("attribute '", name, "': element ", i, " is ", values[i],
+                       ", outside [", low, ", ", kMaxWindowNumber, "]"));
+    }
+  }
+  return Dims(values.begin(), values.end());
+}
+
+absl::Status CheckWindowList(absl::string_view name, const Dims& values,
+                             size_t expected, int spatial_rank) {
   if (values.empty() || values.size() == expected) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "attribute '", name, "' has ", values.size(), " elements, not ", expected,
       " for ", spatial_rank, " spatial dimensions"));
 }
 
-}  // namespace
-
 absl::StatusOr<WindowAttributes> ReadWindowAttributes(NodeReader& node,
                                                       bool has_dilations) {
   WindowAttributes window;
   TENSORD_ASSIGN_OR_RETURN(window.kernel_shape,
-                           ReadNumbers(node, "kernel_shape", 1));
-  TENSORD_ASSIGN_OR_RETURN(window.strides, ReadNumbers(node, "strides", 1));
+                           ReadWindowNumbers(node, "kernel_shape", 1));
+  TENSORD_ASSIGN_OR_RETURN(window.strides,
+                           ReadWindowNumbers(node, "strides", 1));
   if (has_dilations) {
     TENSORD_ASSIGN_OR_RETURN(window.dilations,
-                             ReadNumbers(node, "dilations", 1));
+                             ReadWindowNumbers(node, "dilations", 1));
   }
-  TENSORD_ASSIGN_OR_RETURN(window.pads, ReadNumbers(node, "pads", 0));
+  TENSORD_ASSIGN_OR_RETURN(window.pads, ReadWindowNumbers(node, "pads", 0));
   TENSORD_ASSIGN_OR_RETURN(window.auto_pad, ReadAutoPad(node));
   if (window.auto_pad != AutoPad::kNotSet) {
     // Exporters write zeros beside auto_pad; other numbers contradict it.
@@ -73,11 +74,12 @@ absl::Status CheckWindowRank(const Dims& kernel_shape, const Dims& strides,
                              int spatial_rank) {
   const size_t rank = spatial_rank;
   TENSORD_RETURN_IF_ERROR(
-      CheckLength("kernel_shape", kernel_shape, rank, spatial_rank));
-  TENSORD_RETURN_IF_ERROR(CheckLength("strides", strides, rank, spatial_rank));
+      CheckWindowList("kernel_shape", kernel_shape, rank, spatial_rank));
   TENSORD_RETURN_IF_ERROR(
-      CheckLength("dilations", dilations, rank, spatial_rank));
-  return CheckLength("pads", pads, 2 * rank, spatial_rank);
+      CheckWindowList("strides", strides, rank, spatial_rank));
+  TENSORD_RETURN_IF_ERROR(
+      CheckWindowList("dilations", dilations, rank, spatial_rank));
+  return CheckWindowList("pads", pads, 2 * rank, spatial_rank);
 }
 
 absl::StatusOr<Dim> InferWindowDim(InferContext& context, int axis,

@@ -11,11 +11,17 @@
 
 namespace tensord {
 
-// What Conv and the pools share: attributes that say how a window moves.
+// What the convolutions and the pools share: attributes that say how a window
+// moves.
 
 // Each number is at most this, so that spans and padded extents stay far from
 // 64 bits.
 inline constexpr int64_t kMaxWindowNumber = int64_t{1} << 31;
+
+// The attribute's numbers, each in [low, kMaxWindowNumber]; empty if it is not
+// there.
+absl::StatusOr<Dims> ReadWindowNumbers(NodeReader& node, absl::string_view name,
+                                       int64_t low);
 
 // Reads kernel_shape, strides, pads and auto_pad; `dilations` too if the
 // operator's version has it. kInvalidArgument for numbers out of range and for
@@ -29,6 +35,10 @@ struct WindowAttributes {
 };
 absl::StatusOr<WindowAttributes> ReadWindowAttributes(NodeReader& node,
                                                       bool has_dilations);
+
+// The list is empty or has `expected` elements.
+absl::Status CheckWindowList(absl::string_view name, const Dims& values,
+                             size_t expected, int spatial_rank);
 
 // Each list is empty or fits a window over this many dimensions.
 absl::Status CheckWindowRank(const Dims& kernel_shape, const Dims& strides,

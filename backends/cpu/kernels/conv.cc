@@ -16,7 +16,6 @@
 // has too few output channels for a matrix product.
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -26,89 +25,32 @@
 #include "absl/strings/str_cat.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/api/window.h"
+#include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/gemm.h"
 
 namespace tensord {
 namespace {
 
-constexpr int kMaxSpatialRank = 3;
+using conv::Geometry;
+using conv::kMaxSpatialRank;
 
 // Below this many output channels a group, packing the windows costs more than
 // the product.
 constexpr int64_t kMinMatrixRows = 4;
 
-struct Axis {
-  WindowAxis window;
-  int64_t input = 1;
-  int64_t output = 1;
-};
-
-// Everything about a node's extents; spatial dimensions are always three, the
-// missing ones in front.
-struct Geometry {
-  int64_t images;
-  int64_t groups;
-  int64_t channels;  // of the input, in one group
-  int64_t rows;      // output channels in one group
-  std::array<Axis, kMaxSpatialRank> axes;
-
-  int64_t inputs() const {
-    return axes[0].input * axes[1].input * axes[2].input;
-  }
-  int64_t outputs() const {
-    return axes[0].output * axes[1].output * axes[2].output;
-  }
-  int64_t taps() const {
-    return axes[0].window.kernel * axes[1].window.kernel *
-           axes[2].window.kernel;
-  }
-  int64_t depth() const { return channels * taps(); }
-};
-
-Geometry Resolve(const ConvParams& params, const Shape& x, const Shape& w,
-                 const Shape& y) {
-  Geometry geometry{.images = x[0],
-                    .groups = params.group,
-                    .channels = w[1],
-                    .rows = w[0] / params.group,
-                    .axes = {}};
-  const int spatial_rank = x.rank() - 2;
-  for (int i = 0; i < spatial_rank; ++i) {
-    geometry.axes[kMaxSpatialRank - spatial_rank + i] = {
-        ResolveWindowAxis(params, i, spatial_rank, w[2 + i], x[2 + i]),
-        x[2 + i], y[2 + i]};
-  }
-  return geometry;
-}
-
 Geometry GeometryOf(const KernelCall& call) {
-  return Resolve(std::get<ConvParams>(call.params), call.input_layout(0).shape,
-                 call.input_layout(1).shape, call.output_layout(0).shape);
+  return conv::Resolve(std::get<ConvParams>(call.params),
+                       call.input_layout(0).shape, call.input_layout(1).shape,
+                       call.output_layout(0).shape);
 }
 
 Geometry GeometryOf(const NodeSite& site) {
-  return Resolve(std::get<ConvParams>(site.params), site.input(0).shape,
-                 site.input(1).shape, site.output(0).shape);
+  return conv::Resolve(std::get<ConvParams>(site.params), site.input(0).shape,
+                       site.input(1).shape, site.output(0).shape);
 }
 
 absl::Status CheckSpatialRank(const NodeSite& site) {
-  const int spatial_rank = site.input(0).shape.rank() - 2;
-  if (spatial_rank <= kMaxSpatialRank) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "spatial rank ", spatial_rank, " is above ", kMaxSpatialRank));
-}
-
-// The outputs of [0, axis.output) whose tap t lies inside the input.
-std::pair<int64_t, int64_t> OutputsInside(const Axis& axis, int64_t t) {
-  const WindowAxis& window = axis.window;
-  const int64_t shift = t * window.dilation - window.pad_begin;
-  const int64_t first =
-      shift >= 0 ? 0 : (-shift + window.stride - 1) / window.stride;
-  const int64_t room = axis.input - shift;  // o * stride must stay below
-  const int64_t end =
-      room <= 0 ? 0 : (room + window.stride - 1) / window.stride;
-  return {std::min(first, axis.output), std::min(end, axis.output)};
+  return conv::CheckSpatialRank(site.input(0).shape);
 }
 
 class PackedWeights final : public KernelState {
@@ -297,11 +239,11 @@ template <typename T>
 void AddChannel(const Geometry& geometry, const T* x, const T* w, T* y) {
   const auto& [axis_d, axis_h, axis_w] = geometry.axes;
   for (int64_t tap_d = 0; tap_d < axis_d.window.kernel; ++tap_d) {
-    const auto [d0, d1] = OutputsInside(axis_d, tap_d);
+    const auto [d0, d1] = axis_d.OutputsInside(tap_d);
     for (int64_t tap_h = 0; tap_h < axis_h.window.kernel; ++tap_h) {
-      const auto [h0, h1] = OutputsInside(axis_h, tap_h);
+      const auto [h0, h1] = axis_h.OutputsInside(tap_h);
       for (int64_t tap_w = 0; tap_w < axis_w.window.kernel; ++tap_w) {
-        const auto [w0, w1] = OutputsInside(axis_w, tap_w);
+        const auto [w0, w1] = axis_w.OutputsInside(tap_w);
         const T weight = *w++;
         const int64_t stride = axis_w.window.stride;
         const int64_t shift =

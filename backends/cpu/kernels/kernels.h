@@ -158,6 +158,19 @@ absl::Status RunConvIm2col(const KernelCall& call);
 template <typename T>
 absl::Status RunConvDirect(const KernelCall& call);
 
+// conv_transpose.cc
+absl::Status AcceptsConvTransposeCol2im(const NodeSite& site);
+uint64_t ConvTransposeWorkspaceBytes(const NodeSite& site);
+absl::StatusOr<std::unique_ptr<KernelState>> PrepareConvTranspose(
+    const NodeSite& site, Device& device);
+KernelCost ConvTransposeCost(const NodeSite& site);
+absl::Status RunConvTransposeCol2im(const KernelCall& call);
+
+// conv_transpose_direct.cc
+absl::Status AcceptsConvTransposeDirect(const NodeSite& site);
+template <typename T>
+absl::Status RunConvTransposeDirect(const KernelCall& call);
+
 // cumsum.cc
 template <typename T, typename Index>
 absl::Status RunCumSum(const KernelCall& call);
