@@ -337,6 +337,15 @@ namespace {
          "conv_transpose_direct.cc", .accepts = &AcceptsConvTransposeDirect,  \
          .cost = &ConvTransposeCost, .run = &RunConvTransposeDirect<T>)
 
+// Weights, biases and states are of x's dtype; the lengths are integers.
+#define RECURRENT(T, suffix, op, Name, name)                        \
+  KERNEL(op, name "_" suffix,                                       \
+         Takes({kDTypeOf<T>, kDTypeOf<T>, kDTypeOf<T>, kDTypeOf<T>, \
+                DType::kInt32, kDTypeOf<T>},                        \
+               {kDTypeOf<T>}),                                      \
+         name ".cc", .workspace_bytes = &Name##WorkspaceBytes<T>,   \
+         .cost = &Name##Cost, .run = &Run##op<T>)
+
 #define CAST(To, to, From, from)                                             \
   KERNEL(Cast, "cast_" from "_" to, Takes({kDTypeOf<From>}, {kDTypeOf<To>}), \
          "cast.cc", .run = &RunCast<From, To>)
@@ -488,8 +497,7 @@ constexpr KernelEntry kCpuKernels[] = {
            .workspace_bytes = &ConvTransposeWorkspaceBytes,
            .prepare = &PrepareConvTranspose, .cost = &ConvTransposeCost,
            .run = &RunConvTransposeCol2im),
-    FLOATS(CONV_TRANSPOSE),
-    HALVES(CONV_TRANSPOSE),
+    ALL_FLOATS(CONV_TRANSPOSE),
 
     ALL_FLOATS(UNARY, Cos, "cos", "trigonometry.cc"),
 
@@ -529,6 +537,8 @@ constexpr KernelEntry kCpuKernels[] = {
     EYE_LIKE(bool, "bool"),
 
     ALL_FLOATS(UNARY, Floor, "floor", "rounding.cc"),
+
+    ALL_FLOATS(RECURRENT, GRU, Gru, "gru"),
 
     BYTES(GATHER, int32_t, "i32"),
     BYTES(GATHER, int64_t, "i64"),
@@ -577,6 +587,8 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(CLASSIFICATION, IsNaN, "is_nan"),
     CLASSIFICATION_FLOAT8(IsNaN, "is_nan"),
+
+    ALL_FLOATS(RECURRENT, LSTM, Lstm, "lstm"),
 
     ALL_FLOATS(LAYER_NORMALIZATION, float, ""),
     ALL_FLOATS(LAYER_NORMALIZATION, BFloat16, "_statistics_bf16"),
@@ -664,6 +676,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(RMS_NORMALIZATION, double, "f64"),
     ALL_FLOATS(RMS_NORMALIZATION, Float16, "f16"),
     ALL_FLOATS(RMS_NORMALIZATION, BFloat16, "bf16"),
+
+    ALL_FLOATS(RECURRENT, RNN, Rnn, "rnn"),
 
     RANGE(float, "f32"),
     RANGE(double, "f64"),

@@ -75,6 +75,11 @@ absl::StatusOr<std::vector<float>> Attributes::Floats(
   return GetOr<std::vector<float>>(Find(name), name, {});
 }
 
+absl::StatusOr<std::vector<std::string>> Attributes::Strings(
+    absl::string_view name) const {
+  return GetOr<std::vector<std::string>>(Find(name), name, {});
+}
+
 absl::StatusOr<HostTensor> Attributes::Tensor(absl::string_view name) const {
   return GetOr<HostTensor>(Find(name), name, HostTensor());
 }

@@ -49,6 +49,8 @@ class Attributes {
                                      absl::string_view absent) const;
   absl::StatusOr<std::vector<int64_t>> Ints(absl::string_view name) const;
   absl::StatusOr<std::vector<float>> Floats(absl::string_view name) const;
+  absl::StatusOr<std::vector<std::string>> Strings(
+      absl::string_view name) const;
   absl::StatusOr<HostTensor> Tensor(absl::string_view name) const;
 
  private:

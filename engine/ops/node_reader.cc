@@ -43,6 +43,12 @@ absl::StatusOr<std::vector<float>> NodeReader::Floats(absl::string_view name) {
   return attributes_.Floats(name);
 }
 
+absl::StatusOr<std::vector<std::string>> NodeReader::Strings(
+    absl::string_view name) {
+  seen_.emplace_back(name);
+  return attributes_.Strings(name);
+}
+
 absl::StatusOr<HostTensor> NodeReader::Tensor(absl::string_view name) {
   seen_.emplace_back(name);
   return attributes_.Tensor(name);

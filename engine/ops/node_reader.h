@@ -45,6 +45,7 @@ class NodeReader {
                                      absl::string_view absent);
   absl::StatusOr<std::vector<int64_t>> Ints(absl::string_view name);
   absl::StatusOr<std::vector<float>> Floats(absl::string_view name);
+  absl::StatusOr<std::vector<std::string>> Strings(absl::string_view name);
   absl::StatusOr<HostTensor> Tensor(absl::string_view name);
 
   // For attributes without a meaning at inference (training_mode, momentum).

@@ -56,6 +56,7 @@
   X(EyeLike) \
   X(Flatten) \
   X(Floor) \
+  X(GRU) \
   X(Gather) \
   X(GatherElements) \
   X(GatherND) \
@@ -74,6 +75,7 @@
   X(InstanceNormalization) \
   X(IsInf) \
   X(IsNaN) \
+  X(LSTM) \
   X(LayerNormalization) \
   X(LeakyRelu) \
   X(Less) \
@@ -104,6 +106,7 @@
   X(Pad) \
   X(Pow) \
   X(RMSNormalization) \
+  X(RNN) \
   X(Range) \
   X(Reciprocal) \
   X(ReduceL1) \

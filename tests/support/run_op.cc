@@ -140,6 +140,9 @@ absl::StatusOr<TestNode> ToTestNode(const OpCase& test, const ReadNode& node,
     result.outputs.push_back({type.dtype, *shape});
   }
   if (has_unknown) result.extent_cell_count = extent_count;
+  for (int i : test.absent_outputs) {
+    result.outputs[i] = {DType::kUndefined, Shape()};
+  }
   return result;
 }
 

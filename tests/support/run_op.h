@@ -26,6 +26,8 @@ struct OpCase {
   // Indices of inputs that are known before the run, such as Reshape's shape.
   std::vector<int> constants = {};
   int output_count = 1;
+  // Indices of outputs below output_count that nobody asked for.
+  std::vector<int> absent_outputs = {};
 };
 
 // Where a case runs. Borrows everything.

@@ -233,6 +233,13 @@ absl::Status RunGroupNormalization(const KernelCall& call);
 template <typename T>
 absl::Status RunInstanceNormalization(const KernelCall& call);
 
+// gru.cc
+template <typename T>
+uint64_t GruWorkspaceBytes(const NodeSite& site);
+KernelCost GruCost(const NodeSite& site);
+template <typename T>
+absl::Status RunGRU(const KernelCall& call);
+
 // hardmax.cc
 template <typename T>
 absl::Status RunHardmax(const KernelCall& call);
@@ -256,6 +263,13 @@ absl::Status RunXor(const KernelCall& call);
 // lp_normalization.cc
 template <typename T>
 absl::Status RunLpNormalization(const KernelCall& call);
+
+// lstm.cc
+template <typename T>
+uint64_t LstmWorkspaceBytes(const NodeSite& site);
+KernelCost LstmCost(const NodeSite& site);
+template <typename T>
+absl::Status RunLSTM(const KernelCall& call);
 
 // matmul.cc
 absl::Status AcceptsMatMulFewRows(const NodeSite& site);
@@ -375,6 +389,12 @@ absl::Status RunRound(const KernelCall& call);
 template <typename T>
 absl::Status RunSign(const KernelCall& call);
 
+// rnn.cc
+template <typename T>
+uint64_t RnnWorkspaceBytes(const NodeSite& site);
+KernelCost RnnCost(const NodeSite& site);
+template <typename T>
+absl::Status RunRNN(const KernelCall& call);
 // scatter.cc
 absl::Status AcceptsScatterBytes(const NodeSite& site);
 template <int kElementBytes, typename Index>
