@@ -116,8 +116,20 @@ namespace {
 #define POOL(T, suffix, op, name)                          \
   KERNEL(op, name "_" suffix, All(kDTypeOf<T>), "pool.cc", \
          .accepts = &AcceptsPool, .cost = &PoolCost, .run = &Run##op<T>)
-#define GLOBAL_POOL(T, suffix, op, name) \
-  KERNEL(op, name "_" suffix, All(kDTypeOf<T>), "pool.cc", .run = &Run##op<T>)
+#define GLOBAL_POOL(T, suffix, op, name)                          \
+  KERNEL(op, name "_" suffix, All(kDTypeOf<T>), "global_pool.cc", \
+         .run = &Run##op<T>)
+#define MAX_POOL_INDICES(T, suffix, ...)                                    \
+  KERNEL(MaxPool, "max_pool_indices_" suffix,                               \
+         Takes({kDTypeOf<T>}, {kDTypeOf<T>, DType::kInt64}),                \
+         "max_pool_indices.cc", .accepts = &AcceptsPool, .cost = &PoolCost, \
+         .run = &RunMaxPoolIndices<T>)
+#define MAX_UNPOOL(dtype, bytes, suffix)                       \
+  KERNEL(MaxUnpool, "max_unpool_" suffix,                      \
+         Takes({DType::dtype, DType::kInt64}, {DType::dtype}), \
+         "max_unpool.cc", .run = &RunMaxUnpool<bytes>)
+#define LRN(T, suffix, ...) \
+  KERNEL(LRN, "lrn_" suffix, All(kDTypeOf<T>), "lrn.cc", .run = &RunLrn<T>)
 #define SOFTMAX_ROWS(T, suffix, op, name)                             \
   KERNEL(op, name "_" suffix "_rows", All(kDTypeOf<T>), "softmax.cc", \
          .accepts = &AcceptsSoftmaxRows, .cost = &SoftmaxCost,        \
@@ -412,7 +424,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(ATTENTION),
 
-    FLOATS(POOL, AveragePool, "average_pool"),
+    ALL_FLOATS(POOL, AveragePool, "average_pool"),
 
     ALL_FLOATS(BATCH_NORMALIZATION),
 
@@ -559,9 +571,11 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(GEMM_ANY),
     WIDE_INTEGERS(GEMM_ANY),
 
-    FLOATS(GLOBAL_POOL, GlobalAveragePool, "global_average_pool"),
+    ALL_FLOATS(GLOBAL_POOL, GlobalAveragePool, "global_average_pool"),
 
-    FLOATS(GLOBAL_POOL, GlobalMaxPool, "global_max_pool"),
+    ALL_FLOATS(GLOBAL_POOL, GlobalLpPool, "global_lp_pool"),
+
+    ALL_FLOATS(GLOBAL_POOL, GlobalMaxPool, "global_max_pool"),
 
     ALL_NUMBERS(COMPARISON, Greater, "greater"),
 
@@ -588,6 +602,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(CLASSIFICATION, IsNaN, "is_nan"),
     CLASSIFICATION_FLOAT8(IsNaN, "is_nan"),
 
+    ALL_FLOATS(LRN),
+
     ALL_FLOATS(RECURRENT, LSTM, Lstm, "lstm"),
 
     ALL_FLOATS(LAYER_NORMALIZATION, float, ""),
@@ -606,6 +622,8 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(LP_NORMALIZATION),
 
+    ALL_FLOATS(POOL, LpPool, "lp_pool"),
+
     KERNEL(MatMul, "matmul_f32_few_rows", All(DType::kFloat32), "matmul.cc",
            .accepts = &AcceptsMatMulFewRows, .cost = &MatMulCost,
            .run = &RunMatMulFewRows),
@@ -617,9 +635,17 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_NUMBERS(VARIADIC, Max, "max"),
 
-    FLOATS(POOL, MaxPool, "max_pool"),
+    ALL_FLOATS(POOL, MaxPool, "max_pool"),
     POOL(int8_t, "i8", MaxPool, "max_pool"),
     POOL(uint8_t, "u8", MaxPool, "max_pool"),
+    ALL_FLOATS(MAX_POOL_INDICES),
+    MAX_POOL_INDICES(int8_t, "i8"),
+    MAX_POOL_INDICES(uint8_t, "u8"),
+
+    MAX_UNPOOL(kFloat32, 4, "f32"),
+    MAX_UNPOOL(kFloat64, 8, "f64"),
+    MAX_UNPOOL(kFloat16, 2, "f16"),
+    MAX_UNPOOL(kBFloat16, 2, "bf16"),
 
     ALL_FLOATS(VARIADIC, Mean, "mean"),
 

@@ -63,6 +63,7 @@
   X(Gelu) \
   X(Gemm) \
   X(GlobalAveragePool) \
+  X(GlobalLpPool) \
   X(GlobalMaxPool) \
   X(Greater) \
   X(GreaterOrEqual) \
@@ -75,6 +76,7 @@
   X(InstanceNormalization) \
   X(IsInf) \
   X(IsNaN) \
+  X(LRN) \
   X(LSTM) \
   X(LayerNormalization) \
   X(LeakyRelu) \
@@ -84,9 +86,11 @@
   X(LogSoftmax) \
   X(Loop) \
   X(LpNormalization) \
+  X(LpPool) \
   X(MatMul) \
   X(Max) \
   X(MaxPool) \
+  X(MaxUnpool) \
   X(Mean) \
   X(MeanVarianceNormalization) \
   X(Min) \

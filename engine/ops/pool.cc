@@ -1,5 +1,6 @@
-// MaxPool, AveragePool: the largest or the mean of each window over the spatial
-// dimensions of [N, C, D...]. The global forms have one window, the whole.
+// MaxPool, AveragePool, LpPool: the largest, the mean or the p-norm of each
+// window over the spatial dimensions of [N, C, D...]. The global forms have one
+// window, the whole. MaxPool's optional second output is where the largest was.
 
 #include "absl/strings/str_cat.h"
 #include "engine/graph/status_macros.h"
@@ -14,7 +15,8 @@ constexpr DType kMaxPoolDTypes[] = {DType::kFloat32, DType::kFloat64,
                                     DType::kFloat16, DType::kBFloat16,
                                     DType::kInt8,    DType::kUInt8};
 
-absl::StatusOr<PoolParams> ReadPool(NodeReader& node, bool has_dilations) {
+absl::StatusOr<PoolParams> ReadPool(NodeReader& node, bool has_dilations,
+                                    bool has_ceil_mode) {
   TENSORD_ASSIGN_OR_RETURN(WindowAttributes window,
                            ReadWindowAttributes(node, has_dilations));
   if (window.kernel_shape.empty()) {
@@ -25,28 +27,51 @@ absl::StatusOr<PoolParams> ReadPool(NodeReader& node, bool has_dilations) {
                     .dilations = std::move(window.dilations),
                     .pads = std::move(window.pads),
                     .auto_pad = window.auto_pad};
-  if (node.opset() >= 10) {
+  if (has_ceil_mode) {
     TENSORD_ASSIGN_OR_RETURN(params.ceil_mode, node.Bool("ceil_mode", false));
   }
   return params;
 }
 
 absl::StatusOr<OpParams> ReadMaxPool(NodeReader& node) {
-  if (node.output_count() > 1) {
-    return absl::UnimplementedError("output 1 (Indices) is not supported");
+  TENSORD_ASSIGN_OR_RETURN(PoolParams params,
+                           ReadPool(node, /*has_dilations=*/node.opset() >= 10,
+                                    /*has_ceil_mode=*/node.opset() >= 10));
+  if (node.opset() >= 8) {
+    TENSORD_ASSIGN_OR_RETURN(params.indices_are_column_major,
+                             node.Bool("storage_order", false));
   }
-  // In which order Indices count; there are none.
-  if (node.opset() >= 8) node.Ignore("storage_order");
-  TENSORD_ASSIGN_OR_RETURN(
-      PoolParams params, ReadPool(node, /*has_dilations=*/node.opset() >= 10));
   return params;
 }
 
 absl::StatusOr<OpParams> ReadAveragePool(NodeReader& node) {
-  TENSORD_ASSIGN_OR_RETURN(
-      PoolParams params, ReadPool(node, /*has_dilations=*/node.opset() >= 19));
+  TENSORD_ASSIGN_OR_RETURN(PoolParams params,
+                           ReadPool(node, /*has_dilations=*/node.opset() >= 19,
+                                    /*has_ceil_mode=*/node.opset() >= 10));
   TENSORD_ASSIGN_OR_RETURN(params.count_include_pad,
                            node.Bool("count_include_pad", false));
+  return params;
+}
+
+// The p of a p-norm.
+absl::Status ReadNorm(NodeReader& node, PoolParams& params) {
+  TENSORD_ASSIGN_OR_RETURN(params.p, node.Int("p", 2));
+  if (params.p >= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("attribute 'p' is ", params.p, ", below 1"));
+}
+
+absl::StatusOr<OpParams> ReadLpPool(NodeReader& node) {
+  TENSORD_ASSIGN_OR_RETURN(PoolParams params,
+                           ReadPool(node, /*has_dilations=*/node.opset() >= 18,
+                                    /*has_ceil_mode=*/node.opset() >= 18));
+  TENSORD_RETURN_IF_ERROR(ReadNorm(node, params));
+  return params;
+}
+
+absl::StatusOr<OpParams> ReadGlobalLpPool(NodeReader& node) {
+  PoolParams params;
+  TENSORD_RETURN_IF_ERROR(ReadNorm(node, params));
   return params;
 }
 
@@ -68,6 +93,7 @@ absl::Status InferPool(InferContext& context) {
                                    params.ceil_mode, extent));
     y.push_back(output);
   }
+  if (context.output_count() > 1) context.SetOutput(1, DType::kInt64, y);
   context.SetOutput(0, context.dtype(0), std::move(y));
   return absl::OkStatus();
 }
@@ -77,7 +103,7 @@ absl::Status InferMaxPool(InferContext& context) {
   return InferPool(context);
 }
 
-absl::Status InferAveragePool(InferContext& context) {
+absl::Status InferFloatPool(InferContext& context) {
   TENSORD_RETURN_IF_ERROR(context.CheckDType(0, kFloatDTypes));
   return InferPool(context);
 }
@@ -118,7 +144,21 @@ OpDef AveragePoolDef() {
           .min_inputs = 1,
           .max_inputs = 1,
           .read = &ReadAveragePool,
-          .infer = &InferAveragePool};
+          .infer = &InferFloatPool};
+}
+
+OpDef LpPoolDef() {
+  return {.op = OpKind::kLpPool,
+          .min_inputs = 1,
+          .max_inputs = 1,
+          .read = &ReadLpPool,
+          .infer = &InferFloatPool};
+}
+
+OpDef GlobalLpPoolDef() {
+  OpDef def = GlobalPool(OpKind::kGlobalLpPool);
+  def.read = &ReadGlobalLpPool;
+  return def;
 }
 
 OpDef GlobalAveragePoolDef() { return GlobalPool(OpKind::kGlobalAveragePool); }

@@ -233,6 +233,14 @@ absl::Status RunGroupNormalization(const KernelCall& call);
 template <typename T>
 absl::Status RunInstanceNormalization(const KernelCall& call);
 
+// global_pool.cc
+template <typename T>
+absl::Status RunGlobalAveragePool(const KernelCall& call);
+template <typename T>
+absl::Status RunGlobalLpPool(const KernelCall& call);
+template <typename T>
+absl::Status RunGlobalMaxPool(const KernelCall& call);
+
 // gru.cc
 template <typename T>
 uint64_t GruWorkspaceBytes(const NodeSite& site);
@@ -264,6 +272,10 @@ absl::Status RunXor(const KernelCall& call);
 template <typename T>
 absl::Status RunLpNormalization(const KernelCall& call);
 
+// lrn.cc
+template <typename T>
+absl::Status RunLrn(const KernelCall& call);
+
 // lstm.cc
 template <typename T>
 uint64_t LstmWorkspaceBytes(const NodeSite& site);
@@ -280,6 +292,14 @@ template <typename T>
 absl::Status RunMatMulBlocked(const KernelCall& call);
 template <typename T>
 absl::Status RunMatMulAny(const KernelCall& call);
+
+// max_pool_indices.cc
+template <typename T>
+absl::Status RunMaxPoolIndices(const KernelCall& call);
+
+// max_unpool.cc
+template <int kElementBytes>
+absl::Status RunMaxUnpool(const KernelCall& call);
 
 // mean_variance_normalization.cc
 template <typename T>
@@ -314,9 +334,7 @@ KernelCost PoolCost(const NodeSite& site);
 template <typename T>
 absl::Status RunAveragePool(const KernelCall& call);
 template <typename T>
-absl::Status RunGlobalAveragePool(const KernelCall& call);
-template <typename T>
-absl::Status RunGlobalMaxPool(const KernelCall& call);
+absl::Status RunLpPool(const KernelCall& call);
 template <typename T>
 absl::Status RunMaxPool(const KernelCall& call);
 

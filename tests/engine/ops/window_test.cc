@@ -188,14 +188,6 @@ TEST_F(WindowTest, AttributesBelongToTheirVersions) {
               IsRefusal("'count_include_pad' is 2, not 0 or 1"));
 }
 
-TEST_F(WindowTest, IndicesAreUnsupportedByName) {
-  EXPECT_THAT(Infer({.op = "MaxPool",
-                     .inputs = {Type({1, 1, 4})},
-                     .attributes = {{"kernel_shape", Ints{2}}},
-                     .output_count = 2}),
-              IsUnsupported("Indices"));
-}
-
 TEST_F(WindowTest, GlobalPools) {
   EXPECT_EQ(
       Infer({.op = "GlobalAveragePool", .inputs = {Type({"N", 3, "H", 7})}}),

@@ -23,7 +23,15 @@ struct PoolCase {
   Ints pads;
   bool ceil_mode = false;
   bool count_include_pad = false;
+  int64_t p = 2;  // LpPool
 };
+
+enum class Kind { kMax, kAverage, kNorm };
+const char* NameOf(Kind kind) {
+  return kind == Kind::kMax       ? "MaxPool"
+         : kind == Kind::kAverage ? "AveragePool"
+                                  : "LpPool";
+}
 
 // The output extents and values by the definition, over any number of
 // dimensions.
@@ -32,7 +40,7 @@ struct Expected {
   std::vector<double> values;
 };
 
-Expected Reference(const PoolCase& c, const TestTensor& x, bool is_max,
+Expected Reference(const PoolCase& c, const TestTensor& x, Kind kind,
                    int64_t planes) {
   const size_t rank = c.extents.size();
   Expected expected{.shape = {x.shape[0], x.shape[1]}, .values = {}};
@@ -53,7 +61,7 @@ Expected Reference(const PoolCase& c, const TestTensor& x, bool is_max,
   for (int64_t k : c.kernel) taps *= k;
   for (int64_t p = 0; p < planes; ++p) {
     for (int64_t o = 0; o < outputs; ++o) {
-      double maximum = -INFINITY, sum = 0;
+      double maximum = -INFINITY, sum = 0, powers = 0;
       int64_t inside_count = 0, padded_count = 0;
       for (int64_t t = 0; t < taps; ++t) {
         int64_t o_rest = o, t_rest = t, stride = 1, index = 0;
@@ -74,20 +82,24 @@ Expected Reference(const PoolCase& c, const TestTensor& x, bool is_max,
         ++inside_count;
         maximum = std::max(maximum, x.At(p * inputs + index));
         sum += x.At(p * inputs + index);
+        powers += std::pow(std::abs(x.At(p * inputs + index)), c.p);
       }
       const int64_t divisor = c.count_include_pad ? padded_count : inside_count;
-      expected.values.push_back(is_max ? maximum : sum / divisor);
+      expected.values.push_back(kind == Kind::kMax ? maximum
+                                : kind == Kind::kAverage
+                                    ? sum / divisor
+                                    : std::pow(powers, 1.0 / c.p));
     }
   }
   return expected;
 }
 
-void ExpectMatchesReference(const PoolCase& c, bool is_max,
+void ExpectMatchesReference(const PoolCase& c, Kind kind,
                             DType dtype = DType::kFloat32) {
   Dims dims = {2, 3};
   dims.insert(dims.end(), c.extents.begin(), c.extents.end());
   const TestTensor x = Pattern(dtype, Shape::Create(dims).value());
-  OpCase test{.op = is_max ? "MaxPool" : "AveragePool",
+  OpCase test{.op = NameOf(kind),
               .inputs = {x},
               .attributes = {{"kernel_shape", c.kernel},
                              {"strides", c.strides},
@@ -95,11 +107,12 @@ void ExpectMatchesReference(const PoolCase& c, bool is_max,
                              {"pads", c.pads},
                              {"ceil_mode", int64_t{c.ceil_mode}}},
               .opset = 22};
-  if (!is_max) {
+  if (kind == Kind::kAverage) {
     test.attributes.push_back(
         {"count_include_pad", int64_t{c.count_include_pad}});
   }
-  const Expected expected = Reference(c, x, is_max, 6);
+  if (kind == Kind::kNorm) test.attributes.push_back({"p", c.p});
+  const Expected expected = Reference(c, x, kind, 6);
   EXPECT_THAT(MustRunOp(test),
               IsNear(TensorOf(dtype, Shape::Create(expected.shape).value(),
                               expected.values),
@@ -110,7 +123,7 @@ void ExpectMatchesReference(const PoolCase& c, bool is_max,
 }
 
 TEST(PoolTest, MatchesTheDefinitionOverOneToThreeDimensions) {
-  for (bool is_max : {false, true}) {
+  for (Kind kind : {Kind::kMax, Kind::kAverage, Kind::kNorm}) {
     for (bool ceil_mode : {false, true}) {
       for (bool count_include_pad : {false, true}) {
         for (int64_t extent : {3, 4, 5, 17}) {
@@ -122,7 +135,7 @@ TEST(PoolTest, MatchesTheDefinitionOverOneToThreeDimensions) {
                                     .pads = {1, 0, 1, 1},
                                     .ceil_mode = ceil_mode,
                                     .count_include_pad = count_include_pad},
-                                   is_max);
+                                   kind);
           }
         }
         ExpectMatchesReference({.extents = {9},
@@ -132,7 +145,7 @@ TEST(PoolTest, MatchesTheDefinitionOverOneToThreeDimensions) {
                                 .pads = {0, 1},
                                 .ceil_mode = ceil_mode,
                                 .count_include_pad = count_include_pad},
-                               is_max);
+                               kind);
         ExpectMatchesReference({.extents = {4, 5, 6},
                                 .kernel = {2, 3, 2},
                                 .strides = {2, 1, 3},
@@ -140,7 +153,7 @@ TEST(PoolTest, MatchesTheDefinitionOverOneToThreeDimensions) {
                                 .pads = {1, 2, 0, 0, 1, 1},
                                 .ceil_mode = ceil_mode,
                                 .count_include_pad = count_include_pad},
-                               is_max);
+                               kind);
       }
     }
   }
@@ -152,10 +165,41 @@ TEST(PoolTest, OtherDTypes) {
                       .strides = {2, 2},
                       .dilations = {1, 1},
                       .pads = {1, 1, 1, 1}};
-  ExpectMatchesReference(c, true, DType::kFloat64);
-  ExpectMatchesReference(c, false, DType::kFloat64);
-  ExpectMatchesReference(c, true, DType::kInt8);
-  ExpectMatchesReference(c, true, DType::kUInt8);
+  for (DType dtype : {DType::kFloat64, DType::kFloat16, DType::kBFloat16}) {
+    for (Kind kind : {Kind::kMax, Kind::kAverage, Kind::kNorm}) {
+      ExpectMatchesReference(c, kind, dtype);
+    }
+  }
+  ExpectMatchesReference(c, Kind::kMax, DType::kInt8);
+  ExpectMatchesReference(c, Kind::kMax, DType::kUInt8);
+}
+
+TEST(PoolTest, NormsOfAnyOrder) {
+  for (int64_t p : {1, 2, 3, 7}) {
+    ExpectMatchesReference({.extents = {5, 6},
+                            .kernel = {3, 2},
+                            .strides = {1, 2},
+                            .dilations = {1, 2},
+                            .pads = {1, 0, 0, 1},
+                            .p = p},
+                           Kind::kNorm);
+  }
+}
+
+TEST(PoolTest, SixteenBitFloatsAreSummedUpInFull) {
+  // 2048 + 1 + 1 is 2050 in float32; float16 alone would stay at 2048.
+  const TestTensor x = TensorOf(DType::kFloat16, {1, 1, 3}, {2048, 1, 1});
+  const auto run = [&](const char* op) {
+    return MustRunOp(
+        {.op = op, .inputs = {x}, .attributes = {{"kernel_shape", Ints{3}}}});
+  };
+  EXPECT_THAT(run("AveragePool"), Near({683.5}, 0));
+  EXPECT_THAT(MustRunOp({.op = "GlobalAveragePool", .inputs = {x}}),
+              Near({683.5}, 0));
+  EXPECT_THAT(MustRunOp({.op = "GlobalLpPool",
+                         .inputs = {x},
+                         .attributes = {{"p", int64_t{1}}}}),
+              Near({2050}, 0));
 }
 
 TEST(PoolTest, AWindowOfPaddingAloneIsTheLeastValueOrZero) {
@@ -197,24 +241,39 @@ TEST(GlobalPoolTest, MatchesTheDefinition) {
   for (const Shape& shape :
        {Shape({2, 3, 1}), Shape({2, 3, 17}), Shape({1, 5, 7, 7}),
         Shape({0, 3, 4}), Shape({2, 3, 2, 2, 3})}) {
-    for (DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    for (DType dtype : {DType::kFloat32, DType::kFloat64, DType::kFloat16,
+                        DType::kBFloat16}) {
       const TestTensor x = Pattern(dtype, shape);
       const int64_t inner = shape.ElementCount(2, shape.rank());
-      std::vector<double> maxima, means;
+      std::vector<double> maxima, means, norms, cubic_norms;
       for (int64_t p = 0; p < shape[0] * shape[1]; ++p) {
-        double maximum = -INFINITY, sum = 0;
+        double maximum = -INFINITY, sum = 0, squares = 0, cubes = 0;
         for (int64_t i = 0; i < inner; ++i) {
-          maximum = std::max(maximum, x.At(p * inner + i));
-          sum += x.At(p * inner + i);
+          const double element = x.At(p * inner + i);
+          maximum = std::max(maximum, element);
+          sum += element;
+          squares += element * element;
+          cubes += std::abs(element * element * element);
         }
         maxima.push_back(maximum);
         means.push_back(sum / inner);
+        norms.push_back(std::sqrt(squares));
+        cubic_norms.push_back(std::cbrt(cubes));
       }
+      const Tolerance tolerance = ToleranceFor(dtype, OpFamily::kReduction);
+      Dims pooled = {shape[0], shape[1]};
+      pooled.resize(shape.rank(), 1);
+      const Shape y = Shape::Create(pooled).value();
       EXPECT_THAT(MustRunOp({.op = "GlobalMaxPool", .inputs = {x}}),
                   Near(maxima, 0));
-      EXPECT_THAT(
-          MustRunOp({.op = "GlobalAveragePool", .inputs = {x}}),
-          Near(means, ToleranceFor(dtype, OpFamily::kReduction).absolute));
+      EXPECT_THAT(MustRunOp({.op = "GlobalAveragePool", .inputs = {x}}),
+                  IsNear(TensorOf(dtype, y, means), tolerance));
+      EXPECT_THAT(MustRunOp({.op = "GlobalLpPool", .inputs = {x}}),
+                  IsNear(TensorOf(dtype, y, norms), tolerance));
+      EXPECT_THAT(MustRunOp({.op = "GlobalLpPool",
+                             .inputs = {x},
+                             .attributes = {{"p", int64_t{3}}}}),
+                  IsNear(TensorOf(dtype, y, cubic_norms), tolerance));
     }
   }
 }
