@@ -503,6 +503,12 @@ constexpr KernelEntry kCpuKernels[] = {
     KERNEL(Conv, "conv_f64_direct", All(DType::kFloat64), "conv.cc",
            .accepts = &AcceptsConvDirect, .cost = &ConvCost,
            .run = &RunConvDirect<double>),
+    KERNEL(Conv, "conv_f16_direct", All(DType::kFloat16), "conv_half.cc",
+           .accepts = &AcceptsConvHalf, .cost = &ConvCost,
+           .run = &RunConvHalf<Float16>),
+    KERNEL(Conv, "conv_bf16_direct", All(DType::kBFloat16), "conv_half.cc",
+           .accepts = &AcceptsConvHalf, .cost = &ConvCost,
+           .run = &RunConvHalf<BFloat16>),
 
     KERNEL(ConvTranspose, "conv_transpose_f32_col2im", All(DType::kFloat32),
            "conv_transpose.cc", .accepts = &AcceptsConvTransposeCol2im,

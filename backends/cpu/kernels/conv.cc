@@ -26,6 +26,7 @@
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/conv_geometry.h"
+#include "backends/cpu/kernels/conv_windows.h"
 #include "backends/cpu/kernels/gemm.h"
 
 namespace tensord {
@@ -140,48 +141,15 @@ absl::Status RunProduct(const KernelCall& call, PackB pack_b) {
   return absl::OkStatus();
 }
 
-// A stretch of a panel's columns that lies in one output row.
-struct Run {
-  int64_t column;  // in the panel
-  int64_t length;
-  int64_t d, h, w;  // output index of its first element
-};
-
-// Columns [n0, n0 + count) of one panel as runs; returns how many.
-int SplitIntoRuns(const Geometry& geometry, int64_t n0, int64_t count,
-                  Run* runs) {
-  const int64_t width = geometry.axes[2].output;
-  const int64_t height = geometry.axes[1].output;
-  int run_count = 0;
-  for (int64_t column = 0; column < count;) {
-    const int64_t at = n0 + column;
-    Run& run = runs[run_count++];
-    run.column = column;
-    run.w = at % width;
-    run.h = at / width % height;
-    run.d = at / width / height;
-    run.length = std::min(width - run.w, count - column);
-    column += run.length;
-  }
-  return run_count;
-}
-
-// out[i] = x[i * stride + start] where that is inside [0, extent), else 0.
-void GatherRow(const float* x, int64_t extent, int64_t start, int64_t stride,
+// out[i] = row[i * stride + start] where that is inside [0, extent), else 0.
+void GatherRow(const float* row, int64_t extent, int64_t start, int64_t stride,
                int64_t length, float* out) {
-  int64_t i = 0;
-  if (start < 0) {
-    i = std::min(length, (-start + stride - 1) / stride);
-    std::fill_n(out, i, 0.0f);
-  }
-  const int64_t room = extent - start;
-  const int64_t end =
-      room <= 0 ? i
-                : std::max(i, std::min(length, (room + stride - 1) / stride));
+  const auto [first, end] = conv::Inside(extent, start, stride, length);
+  std::fill_n(out, first, 0.0f);
   if (stride == 1) {
-    std::copy(x + start + i, x + start + end, out + i);
+    std::copy_n(row + (start + first), end - first, out + first);
   } else {
-    for (int64_t j = i; j < end; ++j) out[j] = x[start + j * stride];
+    for (int64_t i = first; i < end; ++i) out[i] = row[start + i * stride];
   }
   std::fill(out + end, out + length, 0.0f);
 }
@@ -189,46 +157,24 @@ void GatherRow(const float* x, int64_t extent, int64_t start, int64_t stride,
 void PackWindows(const float* x, const Geometry& geometry,
                  const gemm::Machine& machine, int64_t n0, int64_t count,
                  int64_t k0, int64_t depth, float* packed) {
-  const auto& [axis_d, axis_h, axis_w] = geometry.axes;
-  Run runs[gemm::kMaxColumns];
+  static_assert(gemm::kMaxColumns <= conv::kMaxPanelColumns);
+  const conv::Axis& axis = geometry.axes[2];
   for (int64_t first = 0; first < count; first += machine.columns) {
     const int64_t columns = std::min<int64_t>(machine.columns, count - first);
-    const int run_count = SplitIntoRuns(geometry, n0 + first, columns, runs);
-    // k counts channels, then taps in d, h and w.
-    int64_t tap_w = k0 % axis_w.window.kernel;
-    int64_t tap_h = k0 / axis_w.window.kernel % axis_h.window.kernel;
-    int64_t tap_d =
-        k0 / axis_w.window.kernel / axis_h.window.kernel % axis_d.window.kernel;
-    const float* channel = x + k0 / geometry.taps() * geometry.inputs();
-    for (int64_t t = 0; t < depth; ++t) {
-      float* row = packed + t * machine.columns;
-      const int64_t shift_d =
-          tap_d * axis_d.window.dilation - axis_d.window.pad_begin;
-      const int64_t shift_h =
-          tap_h * axis_h.window.dilation - axis_h.window.pad_begin;
-      const int64_t shift_w =
-          tap_w * axis_w.window.dilation - axis_w.window.pad_begin;
-      for (int r = 0; r < run_count; ++r) {
-        const Run& run = runs[r];
-        const int64_t d = run.d * axis_d.window.stride + shift_d;
-        const int64_t h = run.h * axis_h.window.stride + shift_h;
-        float* out = row + run.column;
-        if (d < 0 || d >= axis_d.input || h < 0 || h >= axis_h.input) {
-          std::fill_n(out, run.length, 0.0f);
-          continue;
-        }
-        GatherRow(channel + (d * axis_h.input + h) * axis_w.input, axis_w.input,
-                  run.w * axis_w.window.stride + shift_w, axis_w.window.stride,
-                  run.length, out);
-      }
-      std::fill(row + columns, row + machine.columns, 0.0f);
-      if (++tap_w < axis_w.window.kernel) continue;
-      tap_w = 0;
-      if (++tap_h < axis_h.window.kernel) continue;
-      tap_h = 0;
-      if (++tap_d < axis_d.window.kernel) continue;
-      tap_d = 0;
-      channel += geometry.inputs();
+    conv::ForWindowRows(
+        geometry, n0 + first, columns, k0, depth,
+        [&](int64_t t, const conv::Run& run, int64_t row, int64_t start) {
+          float* out = packed + t * machine.columns + run.column;
+          if (row < 0) {
+            std::fill_n(out, run.length, 0.0f);
+          } else {
+            GatherRow(x + row, axis.input, start, axis.window.stride,
+                      run.length, out);
+          }
+        });
+    for (int64_t t = 0; t < depth && columns < machine.columns; ++t) {
+      std::fill(packed + t * machine.columns + columns,
+                packed + (t + 1) * machine.columns, 0.0f);
     }
     packed += machine.columns * depth;
   }

@@ -158,6 +158,11 @@ absl::Status RunConvIm2col(const KernelCall& call);
 template <typename T>
 absl::Status RunConvDirect(const KernelCall& call);
 
+// conv_half.cc
+absl::Status AcceptsConvHalf(const NodeSite& site);
+template <typename T>
+absl::Status RunConvHalf(const KernelCall& call);
+
 // conv_transpose.cc
 absl::Status AcceptsConvTransposeCol2im(const NodeSite& site);
 uint64_t ConvTransposeWorkspaceBytes(const NodeSite& site);

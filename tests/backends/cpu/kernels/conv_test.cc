@@ -266,6 +266,37 @@ TEST(ConvTest, ThePlainProductIsOnlyForWindowsOfOneElement) {
       ::testing::ElementsAre("conv_f32_direct"));
 }
 
+TEST(ConvTest, SixteenBitFloatsAreSummedUpInFull) {
+  const ConvCase c = {.images = 2,
+                      .channels = 6,
+                      .outputs = 4,
+                      .group = 2,
+                      .window = {.extent = {1, 5, 300},
+                                 .kernel = {1, 3, 2},
+                                 .stride = {1, 2, 1},
+                                 .dilation = {1, 1, 3},
+                                 .pad = {0, 1, 2}}};
+  for (DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    OpCase test = MakeCase(c);
+    for (TestTensor& input : test.inputs) {
+      std::vector<double> values;
+      for (int64_t i = 0; i < input.shape.element_count(); ++i) {
+        values.push_back(input.At(i));
+      }
+      input = TensorOf(dtype, input.shape, values);
+    }
+    const TestTensor y = MustRunOp(test);
+    EXPECT_THAT(y, IsNear(TensorOf(dtype, y.shape, Reference(c, test)),
+                          ToleranceFor(dtype, OpFamily::kContraction, 18)));
+  }
+  // 2048 + 1 + 1 is 2050 in float32; float16 alone would stay at 2048.
+  EXPECT_THAT(
+      MustRunOp({.op = "Conv",
+                 .inputs = {TensorOf(DType::kFloat16, {1, 3, 1}, {2048, 1, 1}),
+                            TensorOf(DType::kFloat16, {1, 3, 1}, {1, 1, 1})}}),
+      Near({2050}, 0));
+}
+
 TEST(ConvTest, FourSpatialDimensionsHaveNoKernel) {
   EXPECT_THAT(RunOp({.op = "Conv",
                      .inputs = {Pattern(DType::kFloat32, {1, 1, 2, 2, 2, 2}),
