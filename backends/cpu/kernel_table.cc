@@ -358,6 +358,27 @@ namespace {
          name ".cc", .workspace_bytes = &Name##WorkspaceBytes<T>,   \
          .cost = &Name##Cost, .run = &Run##op<T>)
 
+// Scales of each floating type, which need not be x's.
+#define QUANTIZE_AS(X, x, S, s, Q, q)                                   \
+  KERNEL(QuantizeLinear, "quantize_linear_" x "_" s "_" q,              \
+         Takes({kDTypeOf<X>, kDTypeOf<S>, kDTypeOf<Q>}, {kDTypeOf<Q>}), \
+         "quantize_linear.cc", .run = &RunQuantizeLinear<X, S, Q>)
+#define QUANTIZE_BY(X, x, S, s)                \
+  QUANTIZE_AS(X, x, S, s, int8_t, "i8"),       \
+      QUANTIZE_AS(X, x, S, s, uint8_t, "u8"),  \
+      QUANTIZE_AS(X, x, S, s, int16_t, "i16"), \
+      QUANTIZE_AS(X, x, S, s, uint16_t, "u16")
+#define QUANTIZE(X, x)                                                \
+  QUANTIZE_BY(X, x, float, "f32"), QUANTIZE_BY(X, x, Float16, "f16"), \
+      QUANTIZE_BY(X, x, BFloat16, "bf16")
+#define DEQUANTIZE_BY(Q, q, S, s)                                             \
+  KERNEL(DequantizeLinear, "dequantize_linear_" q "_" s,                      \
+         Takes({kDTypeOf<Q>, kDTypeOf<S>, kDTypeOf<Q>}, {DType::kUndefined}), \
+         "dequantize_linear.cc", .run = &RunDequantizeLinear<Q, S>)
+#define DEQUANTIZE(Q, q)                                                  \
+  DEQUANTIZE_BY(Q, q, float, "f32"), DEQUANTIZE_BY(Q, q, Float16, "f16"), \
+      DEQUANTIZE_BY(Q, q, BFloat16, "bf16")
+
 #define CAST(To, to, From, from)                                             \
   KERNEL(Cast, "cast_" from "_" to, Takes({kDTypeOf<From>}, {kDTypeOf<To>}), \
          "cast.cc", .run = &RunCast<From, To>)
@@ -530,12 +551,23 @@ constexpr KernelEntry kCpuKernels[] = {
 
     BYTES(COPY, DepthToSpace, "depth_to_space", "depth_space.cc"),
 
+    DEQUANTIZE(int8_t, "i8"),
+    DEQUANTIZE(uint8_t, "u8"),
+    DEQUANTIZE(int16_t, "i16"),
+    DEQUANTIZE(uint16_t, "u16"),
+    DEQUANTIZE(int32_t, "i32"),
+
     ALL_NUMBERS(BINARY, Div, "div", "binary.cc"),
 
     DROPOUT(kFloat32, 4, "f32"),
     DROPOUT(kFloat64, 8, "f64"),
     DROPOUT(kFloat16, 2, "f16"),
     DROPOUT(kBFloat16, 2, "bf16"),
+
+    KERNEL(DynamicQuantizeLinear, "dynamic_quantize_linear_f32",
+           Takes({DType::kFloat32},
+                 {DType::kUInt8, DType::kFloat32, DType::kUInt8}),
+           "dynamic_quantize_linear.cc", .run = &RunDynamicQuantizeLinear),
 
     ALL_NUMBERS(EINSUM),
 
@@ -703,6 +735,11 @@ constexpr KernelEntry kCpuKernels[] = {
     POWS(BFloat16, "bf16"),
     POWS(int32_t, "i32"),
     POWS(int64_t, "i64"),
+
+    QUANTIZE(float, "f32"),
+    QUANTIZE(Float16, "f16"),
+    QUANTIZE(BFloat16, "bf16"),
+    QUANTIZE(int32_t, "i32"),
 
     ALL_FLOATS(RMS_NORMALIZATION, float, "f32"),
     ALL_FLOATS(RMS_NORMALIZATION, double, "f64"),

@@ -45,8 +45,10 @@
   X(Cosh) \
   X(CumSum) \
   X(DepthToSpace) \
+  X(DequantizeLinear) \
   X(Div) \
   X(Dropout) \
+  X(DynamicQuantizeLinear) \
   X(Einsum) \
   X(Elu) \
   X(Equal) \
@@ -109,6 +111,7 @@
   X(PRelu) \
   X(Pad) \
   X(Pow) \
+  X(QuantizeLinear) \
   X(RMSNormalization) \
   X(RNN) \
   X(Range) \

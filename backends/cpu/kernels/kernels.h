@@ -200,6 +200,13 @@ KernelCost EinsumCost(const NodeSite& site);
 template <typename T>
 absl::Status RunEinsum(const KernelCall& call);
 
+// dequantize_linear.cc
+template <typename Q, typename S>
+absl::Status RunDequantizeLinear(const KernelCall& call);
+
+// dynamic_quantize_linear.cc
+absl::Status RunDynamicQuantizeLinear(const KernelCall& call);
+
 // expand.cc
 template <int kElementBytes>
 absl::Status RunExpand(const KernelCall& call);
@@ -350,6 +357,10 @@ absl::Status RunPow(const KernelCall& call);
 // prelu.cc
 template <typename T>
 absl::Status RunPRelu(const KernelCall& call);
+
+// quantize_linear.cc
+template <typename X, typename S, typename Q>
+absl::Status RunQuantizeLinear(const KernelCall& call);
 
 // range.cc
 template <typename T>

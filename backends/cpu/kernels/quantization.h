@@ -1,0 +1,48 @@
+#ifndef TENSORD_BACKENDS_CPU_KERNELS_QUANTIZATION_H_
+#define TENSORD_BACKENDS_CPU_KERNELS_QUANTIZATION_H_
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+// Integers that stand for (q - zero point) * scale.
+//
+// Everything is in this header, so that a kernel's revision covers it.
+namespace tensord {
+
+// x rounded to the nearest integer, of two the even one, plus the zero point,
+// in the range of Q (of at most 16 bits). A NaN gives the zero point.
+//
+// Cut to the range first, x is so small that adding 1.5 times the first number
+// whose neighbours are 1 apart leaves no bit behind the point: the addition
+// does the rounding, in a way that compilers make vector code of.
+template <typename Q, typename F>
+Q Quantize(F x, int32_t zero_point) {
+  static_assert(sizeof(Q) <= 2 && std::is_floating_point_v<F>);
+  constexpr F kShift =
+      static_cast<F>(int64_t{3} << (std::numeric_limits<F>::digits - 2));
+  const F low = static_cast<F>(std::numeric_limits<Q>::min() - zero_point);
+  const F high = static_cast<F>(std::numeric_limits<Q>::max() - zero_point);
+  F inside = x < low ? low : x;
+  inside = inside > high ? high : inside;
+  inside = inside == inside ? inside : 0;
+  const F rounded = (inside + kShift) - kShift;
+  return static_cast<Q>(static_cast<int32_t>(rounded) + zero_point);
+}
+
+// What the int32 sum of products of a's and b's integers is multiplied by to be
+// one of y's. As a float32, which is what the formats' scales are.
+inline float Multiplier(float a_scale, float b_scale, float y_scale) {
+  return a_scale * b_scale / y_scale;
+}
+
+// The sum as an integer of y. The product is in double, since a sum can have
+// more bits than a float.
+template <typename Q>
+Q Requantize(int32_t sum, float multiplier, int32_t zero_point) {
+  return Quantize<Q>(static_cast<double>(sum) * multiplier, zero_point);
+}
+
+}  // namespace tensord
+
+#endif  // TENSORD_BACKENDS_CPU_KERNELS_QUANTIZATION_H_
