@@ -379,6 +379,49 @@ namespace {
   DEQUANTIZE_BY(Q, q, float, "f32"), DEQUANTIZE_BY(Q, q, Float16, "f16"), \
       DEQUANTIZE_BY(Q, q, BFloat16, "bf16")
 
+// Operators of two 8-bit integers, each signed or not.
+#define BYTE_PAIRS(ROW)                                              \
+  ROW(int8_t, "i8", int8_t, "i8"), ROW(int8_t, "i8", uint8_t, "u8"), \
+      ROW(uint8_t, "u8", int8_t, "i8"), ROW(uint8_t, "u8", uint8_t, "u8")
+#define CONV_INTEGER(X, x, W, w)                                     \
+  KERNEL(ConvInteger, "conv_integer_" x "_" w,                       \
+         Takes({kDTypeOf<X>, kDTypeOf<W>, kDTypeOf<X>, kDTypeOf<W>}, \
+               {DType::kInt32}),                                     \
+         "conv_integer.cc", .accepts = &AcceptsConvInteger,          \
+         .cost = &ConvIntegerCost, .run = &RunConvInteger<X, W>)
+#define MATMUL_INTEGER(A, a, B, b)                                   \
+  KERNEL(MatMulInteger, "matmul_integer_" a "_" b,                   \
+         Takes({kDTypeOf<A>, kDTypeOf<B>, kDTypeOf<A>, kDTypeOf<B>}, \
+               {DType::kInt32}),                                     \
+         "matmul_integer.cc", .cost = &MatMulIntegerCost,            \
+         .run = &RunMatMulInteger<A, B>)
+// The last dtype is y_zero_point's, and stands for the bias's as well.
+#define QLINEAR_CONV_AS(X, x, W, w, Y, y)                               \
+  KERNEL(QLinearConv, "qlinear_conv_" x "_" w "_" y,                    \
+         Takes({kDTypeOf<X>, DType::kFloat32, kDTypeOf<X>, kDTypeOf<W>, \
+                DType::kFloat32, kDTypeOf<W>, DType::kFloat32,          \
+                DType::kUndefined},                                     \
+               {kDTypeOf<Y>}),                                          \
+         "qlinear_conv.cc", .accepts = &AcceptsQLinearConv,             \
+         .cost = &QLinearConvCost, .run = &RunQLinearConv<X, W, Y>)
+#define QLINEAR_CONV(X, x, W, w)             \
+  QLINEAR_CONV_AS(X, x, W, w, int8_t, "i8"), \
+      QLINEAR_CONV_AS(X, x, W, w, uint8_t, "u8")
+#define QLINEAR_MATMUL_AS(A, a, B, b, Y, y, S, s)                    \
+  KERNEL(QLinearMatMul, "qlinear_matmul_" a "_" b "_" y "_" s,       \
+         Takes({kDTypeOf<A>, kDTypeOf<S>, kDTypeOf<A>, kDTypeOf<B>,  \
+                kDTypeOf<S>, kDTypeOf<B>, kDTypeOf<S>, kDTypeOf<Y>}, \
+               {kDTypeOf<Y>}),                                       \
+         "qlinear_matmul.cc", .cost = &QLinearMatMulCost,            \
+         .run = &RunQLinearMatMul<A, B, Y, S>)
+#define QLINEAR_MATMUL_BY(A, a, B, b, S, s)          \
+  QLINEAR_MATMUL_AS(A, a, B, b, int8_t, "i8", S, s), \
+      QLINEAR_MATMUL_AS(A, a, B, b, uint8_t, "u8", S, s)
+#define QLINEAR_MATMUL(A, a, B, b)                   \
+  QLINEAR_MATMUL_BY(A, a, B, b, float, "f32"),       \
+      QLINEAR_MATMUL_BY(A, a, B, b, Float16, "f16"), \
+      QLINEAR_MATMUL_BY(A, a, B, b, BFloat16, "bf16")
+
 #define CAST(To, to, From, from)                                             \
   KERNEL(Cast, "cast_" from "_" to, Takes({kDTypeOf<From>}, {kDTypeOf<To>}), \
          "cast.cc", .run = &RunCast<From, To>)
@@ -531,6 +574,8 @@ constexpr KernelEntry kCpuKernels[] = {
            .accepts = &AcceptsConvHalf, .cost = &ConvCost,
            .run = &RunConvHalf<BFloat16>),
 
+    BYTE_PAIRS(CONV_INTEGER),
+
     KERNEL(ConvTranspose, "conv_transpose_f32_col2im", All(DType::kFloat32),
            "conv_transpose.cc", .accepts = &AcceptsConvTransposeCol2im,
            .workspace_bytes = &ConvTransposeWorkspaceBytes,
@@ -671,6 +716,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(MATMUL_ANY),
     WIDE_INTEGERS(MATMUL_ANY),
 
+    BYTE_PAIRS(MATMUL_INTEGER),
+
     ALL_NUMBERS(VARIADIC, Max, "max"),
 
     ALL_FLOATS(POOL, MaxPool, "max_pool"),
@@ -735,6 +782,10 @@ constexpr KernelEntry kCpuKernels[] = {
     POWS(BFloat16, "bf16"),
     POWS(int32_t, "i32"),
     POWS(int64_t, "i64"),
+
+    BYTE_PAIRS(QLINEAR_CONV),
+
+    BYTE_PAIRS(QLINEAR_MATMUL),
 
     QUANTIZE(float, "f32"),
     QUANTIZE(Float16, "f16"),

@@ -40,6 +40,7 @@
   X(ConcatFromSequence) \
   X(ConstantOfShape) \
   X(Conv) \
+  X(ConvInteger) \
   X(ConvTranspose) \
   X(Cos) \
   X(Cosh) \
@@ -90,6 +91,7 @@
   X(LpNormalization) \
   X(LpPool) \
   X(MatMul) \
+  X(MatMulInteger) \
   X(Max) \
   X(MaxPool) \
   X(MaxUnpool) \
@@ -111,6 +113,8 @@
   X(PRelu) \
   X(Pad) \
   X(Pow) \
+  X(QLinearConv) \
+  X(QLinearMatMul) \
   X(QuantizeLinear) \
   X(RMSNormalization) \
   X(RNN) \

@@ -163,6 +163,12 @@ absl::Status AcceptsConvHalf(const NodeSite& site);
 template <typename T>
 absl::Status RunConvHalf(const KernelCall& call);
 
+// conv_integer.cc
+absl::Status AcceptsConvInteger(const NodeSite& site);
+KernelCost ConvIntegerCost(const NodeSite& site);
+template <typename X, typename W>
+absl::Status RunConvInteger(const KernelCall& call);
+
 // conv_transpose.cc
 absl::Status AcceptsConvTransposeCol2im(const NodeSite& site);
 uint64_t ConvTransposeWorkspaceBytes(const NodeSite& site);
@@ -305,6 +311,11 @@ absl::Status RunMatMulBlocked(const KernelCall& call);
 template <typename T>
 absl::Status RunMatMulAny(const KernelCall& call);
 
+// matmul_integer.cc
+KernelCost MatMulIntegerCost(const NodeSite& site);
+template <typename A, typename B>
+absl::Status RunMatMulInteger(const KernelCall& call);
+
 // max_pool_indices.cc
 template <typename T>
 absl::Status RunMaxPoolIndices(const KernelCall& call);
@@ -357,6 +368,17 @@ absl::Status RunPow(const KernelCall& call);
 // prelu.cc
 template <typename T>
 absl::Status RunPRelu(const KernelCall& call);
+
+// qlinear_conv.cc
+absl::Status AcceptsQLinearConv(const NodeSite& site);
+KernelCost QLinearConvCost(const NodeSite& site);
+template <typename X, typename W, typename Y>
+absl::Status RunQLinearConv(const KernelCall& call);
+
+// qlinear_matmul.cc
+KernelCost QLinearMatMulCost(const NodeSite& site);
+template <typename A, typename B, typename Y, typename S>
+absl::Status RunQLinearMatMul(const KernelCall& call);
 
 // quantize_linear.cc
 template <typename X, typename S, typename Q>
