@@ -20,10 +20,6 @@
 namespace tensord {
 namespace {
 
-bool IsDefaultDomain(absl::string_view domain) {
-  return domain.empty() || domain == "ai.onnx";
-}
-
 void TrimTrailingAbsent(std::vector<std::string>& names) {
   while (!names.empty() && names.back().empty()) names.pop_back();
 }
@@ -177,6 +173,7 @@ absl::Status GraphAssembler::AddNodes() {
 
 absl::Status GraphAssembler::AddNode(PendingNode pending,
                                      std::vector<ValueId> inputs) {
+  TENSORD_ASSIGN_OR_RETURN(const int64_t opset, OpsetOf(*pending.def));
   TENSORD_ASSIGN_OR_RETURN(
       BuiltNode built,
       BuildNode(
@@ -187,7 +184,7 @@ absl::Status GraphAssembler::AddNode(PendingNode pending,
                .outputs = std::move(pending.outputs),
                .bodies = std::move(pending.bodies),
                .own_input_count = static_cast<int>(pending.def->inputs.size())},
-          pending.def->attributes, definition_.opset));
+          pending.def->attributes, opset));
   Node& node = built.node;
   for (const auto& [index, tensor] : built.constant_inputs) {
     TENSORD_RETURN_IF_ERROR(AddConstantInput(node, index, tensor));

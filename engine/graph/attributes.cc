@@ -37,6 +37,12 @@ bool Attributes::Add(std::string name, Attribute value) {
   return values_.try_emplace(std::move(name), std::move(value)).second;
 }
 
+std::optional<Attribute> Attributes::Take(absl::string_view name) {
+  auto taken = values_.extract(name);
+  if (taken.empty()) return std::nullopt;
+  return std::move(taken.mapped());
+}
+
 const Attribute* Attributes::Find(absl::string_view name) const {
   const auto it = values_.find(name);
   return it == values_.end() ? nullptr : &it->second;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -36,6 +37,9 @@ class Attributes {
  public:
   // False if the name is there already.
   bool Add(std::string name, Attribute value);
+
+  // Takes one out; nothing if it is not there.
+  std::optional<Attribute> Take(absl::string_view name);
 
   bool Has(absl::string_view name) const { return values_.contains(name); }
   const Attribute* Find(absl::string_view name) const;

@@ -15,6 +15,22 @@
 #include "engine/graph/value_claim.h"
 
 namespace tensord {
+namespace {
+
+absl::Status CheckOpset(int64_t opset) {
+  if (opset <= 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "operator set version ", opset, "; a graph must name one from 1 on"));
+  }
+  if (opset < kMinOpset || opset > kMaxOpset) {
+    return absl::UnimplementedError(absl::StrCat(
+        "operator set version ", opset, " is outside those supported, ",
+        kMinOpset, " to ", kMaxOpset));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 GraphAssembler::GraphAssembler(GraphDef definition, const GraphLimits& limits,
                                GraphAssembler* outer)
@@ -26,7 +42,7 @@ GraphAssembler::GraphAssembler(GraphDef definition, const GraphLimits& limits,
 absl::StatusOr<Graph> GraphAssembler::Build() {
   if (outer_ == nullptr) {
     TENSORD_RETURN_IF_ERROR(CheckDefinition(definition_, limits_));
-    TENSORD_RETURN_IF_ERROR(CheckOpset());
+    TENSORD_RETURN_IF_ERROR(CheckOpset(definition_.opset));
   } else {
     definition_.opset = outer_->definition_.opset;
   }
@@ -55,18 +71,10 @@ std::vector<ValueId> GraphAssembler::captured_from_outer() const {
   return ids;
 }
 
-absl::Status GraphAssembler::CheckOpset() const {
-  const int64_t opset = definition_.opset;
-  if (opset <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "operator set version ", opset, "; a graph must name one from 1 on"));
-  }
-  if (opset < kMinOpset || opset > kMaxOpset) {
-    return absl::UnimplementedError(absl::StrCat(
-        "operator set version ", opset, " is outside those supported, ",
-        kMinOpset, " to ", kMaxOpset));
-  }
-  return absl::OkStatus();
+absl::StatusOr<int64_t> GraphAssembler::OpsetOf(const NodeDef& def) const {
+  if (def.opset == 0) return definition_.opset;
+  TENSORD_RETURN_IF_ERROR(CheckOpset(def.opset));
+  return def.opset;
 }
 
 absl::Status GraphAssembler::AddInitializers() {

@@ -48,11 +48,12 @@ class GraphAssembler {
     std::vector<Body> bodies;
   };
 
-  absl::Status CheckOpset() const;
   absl::Status AddInitializers();
   absl::Status AddInputs();
   absl::Status AddOutputs();
 
+  // The version of the default domain that the node means; checked.
+  absl::StatusOr<int64_t> OpsetOf(const NodeDef& def) const;
   // Defines what the nodes make, so that the order of the nodes does not matter
   // when their inputs are resolved. Constant nodes end here.
   absl::Status AddNodeOutputs();

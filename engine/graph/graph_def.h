@@ -7,11 +7,17 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "backends/api/dtype.h"
 #include "engine/graph/attributes.h"
 #include "engine/graph/host_tensor.h"
 
 namespace tensord {
+
+// ONNX's own operators have no domain, or this one.
+inline bool IsDefaultDomain(absl::string_view domain) {
+  return domain.empty() || domain == "ai.onnx";
+}
 
 // A graph as a client wrote it: names, not yet resolved, not yet checked. Both
 // decoders (the API's own message and ONNX) end here, and GraphBuilder goes on
@@ -37,6 +43,8 @@ struct NodeDef {
   std::string name;  // may be empty
   std::string domain;
   std::string op_type;
+  // The version of the default domain that this node means; 0: its graph's.
+  int64_t opset = 0;
   std::vector<std::string> inputs;   // "" for an absent optional input
   std::vector<std::string> outputs;  // "" for one that nobody wants
   Attributes attributes;

@@ -14,6 +14,7 @@ struct GraphLimits {
   int64_t max_operands = 1'600'000;         // inputs of all nodes
   int64_t max_attributes = 64;              // of one node
   int64_t max_nesting_depth = 16;           // graphs in attributes of graphs
+  int64_t max_function_depth = 64;          // functions that call functions
   int64_t max_rank = 16;                    // at most kMaxRank
   int64_t max_elements = int64_t{1} << 31;  // of one tensor
   int64_t max_constant_bytes = int64_t{4} << 30;  // of one graph

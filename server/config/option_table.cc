@@ -250,6 +250,8 @@ std::vector<Option> MakeTable() {
              FIELD(engine.limits.max_attributes), 0, kMany),
       Number("max-nesting-depth", kGraphs, "Graphs within graphs",
              FIELD(engine.limits.max_nesting_depth), 0, 64),
+      Number("max-function-depth", kGraphs, "Functions that call functions",
+             FIELD(engine.limits.max_function_depth), 0, 10'000),
       Number("max-rank", kGraphs, "Extents of one tensor",
              FIELD(engine.limits.max_rank), 0, kMaxRank),
       Number("max-elements", kGraphs, "Elements of one tensor",

@@ -32,6 +32,14 @@ TEST(AttributesTest, AnotherTypeIsRefusedWithBothTypes) {
   EXPECT_TRUE(attributes.Float("axis", 0).ok());
 }
 
+TEST(AttributesTest, WhatIsTakenIsGone) {
+  Attributes attributes;
+  attributes.Add("axis", int64_t{2});
+  EXPECT_EQ(std::get<int64_t>(*attributes.Take("axis")), 2);
+  EXPECT_FALSE(attributes.Take("axis").has_value());
+  EXPECT_EQ(attributes.size(), 0);
+}
+
 TEST(AttributesTest, NamesAreSorted) {
   Attributes attributes;
   attributes.Add("strides", std::vector<int64_t>{1});

@@ -236,6 +236,27 @@ TEST(GraphBuilderTest, OpsetsOutsideTheRangeAreRefusedWithTheRange) {
             absl::StatusCode::kInvalidArgument);
 }
 
+TEST(GraphBuilderTest, ANodeOfAnotherOperatorSetIsReadAsItIsThere) {
+  GraphDef def = GraphMaker()
+                     .Opset(13)
+                     .Input("x", {1, 3})
+                     .Node("Squeeze", {"x"}, {"y"},
+                           {{"axes", std::vector<int64_t>{0}}}, "squeeze")
+                     .Output("y")
+                     .Def();
+  EXPECT_THAT(std::string(BuildGraph(def, GraphLimits()).status().message()),
+              HasSubstr("unknown attribute 'axes' in operator set 13"));
+  def.nodes[0].opset = 12;
+  const absl::StatusOr<Graph> graph = BuildGraph(def, GraphLimits());
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(graph->nodes[0].inputs.size(), 2u);  // the axes
+  def.nodes[0].opset = kMaxOpset + 1;
+  EXPECT_THAT(
+      std::string(BuildGraph(def, GraphLimits()).status().message()),
+      HasSubstr(
+          "node 'squeeze' (Squeeze): operator set version 28 is outside"));
+}
+
 TEST(GraphBuilderTest, OperandCountsAreCheckedAgainstTheOperator) {
   EXPECT_EQ(TextOf(GraphMaker()
                        .Input("x", {1})
