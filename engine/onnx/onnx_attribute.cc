@@ -1,5 +1,6 @@
 #include "engine/onnx/onnx_attribute.h"
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "engine/graph/graph_def.h"
 #include "engine/graph/status_macros.h"
-#include "engine/onnx/onnx_tensor.h"
 #include "onnx/onnx.pb.h"
 
 namespace tensord {
@@ -37,15 +37,15 @@ Proto::AttributeType TypeOfFields(const Proto& proto) {
   return Proto::UNDEFINED;
 }
 
+// In the order of Attribute's alternatives.
+constexpr std::array<Proto::AttributeType, std::variant_size_v<Attribute>>
+    kTypes = {Proto::INT,  Proto::FLOAT,  Proto::STRING,  Proto::TENSOR,
+              Proto::INTS, Proto::FLOATS, Proto::STRINGS, Proto::GRAPH};
+
 }  // namespace
 
-absl::StatusOr<Attribute> ReadOnnxAttribute(
-    Proto& proto,
-    absl::FunctionRef<absl::StatusOr<GraphDef>(onnx::GraphProto&)> read_graph) {
-  if (!proto.ref_attr_name().empty()) {
-    return absl::InvalidArgumentError(
-        "refers to an attribute of a function, and is in none");
-  }
+absl::StatusOr<Attribute> ReadOnnxAttribute(Proto& proto,
+                                            const OnnxAttributeParts& parts) {
   const Proto::AttributeType told = TypeOfFields(proto);
   const Proto::AttributeType type =
       proto.type() == Proto::UNDEFINED ? told : proto.type();
@@ -63,11 +63,11 @@ absl::StatusOr<Attribute> ReadOnnxAttribute(
       return Attribute(proto.s());
     case Proto::TENSOR: {
       TENSORD_ASSIGN_OR_RETURN(HostTensor tensor,
-                               ReadOnnxTensor(*proto.mutable_t()));
+                               parts.tensor(*proto.mutable_t()));
       return Attribute(std::move(tensor));
     }
     case Proto::GRAPH: {
-      TENSORD_ASSIGN_OR_RETURN(GraphDef graph, read_graph(*proto.mutable_g()));
+      TENSORD_ASSIGN_OR_RETURN(GraphDef graph, parts.graph(*proto.mutable_g()));
       return Attribute(std::make_shared<const GraphDef>(std::move(graph)));
     }
     case Proto::FLOATS:
@@ -86,6 +86,17 @@ absl::StatusOr<Attribute> ReadOnnxAttribute(
           absl::StrCat("has type ", Proto::AttributeType_Name(type),
                        ", which is not supported"));
   }
+}
+
+absl::Status CheckReferenceType(const Proto& reference,
+                                const Attribute& argument) {
+  if (reference.type() == Proto::UNDEFINED ||
+      reference.type() == kTypes[argument.index()]) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "refers to an attribute of type ", AttributeTypeName(argument),
+      " as one of type ", Proto::AttributeType_Name(reference.type())));
 }
 
 }  // namespace tensord

@@ -4,22 +4,29 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "engine/graph/attributes.h"
+#include "engine/graph/graph_def.h"
+#include "onnx/onnx.pb.h"
 
 namespace tensord {
 
-namespace onnx {
-class AttributeProto;
-class GraphProto;
-}  // namespace onnx
+// Who reads what an attribute may hold.
+struct OnnxAttributeParts {
+  absl::FunctionRef<absl::StatusOr<HostTensor>(onnx::TensorProto&)> tensor;
+  absl::FunctionRef<absl::StatusOr<GraphDef>(onnx::GraphProto&)> graph;
+};
 
-// One attribute's value. Graphs are read by `read_graph`.
-// Threading: one thread. Ownership: takes the proto apart, so that its bytes
-// are not in memory twice. Errors: kInvalidArgument for a type that its fields
-// contradict;
+// One attribute's value; not for a reference to a function's.
+//
+// Threading: one thread. Ownership: hands tensors and graphs to `parts`, which
+//   may take them apart, so that their bytes are not in memory twice.
+// Errors: kInvalidArgument for a type that its fields contradict;
 //   kUnimplemented for lists of tensors and graphs, sparse tensors and types.
-absl::StatusOr<Attribute> ReadOnnxAttribute(
-    onnx::AttributeProto& proto,
-    absl::FunctionRef<absl::StatusOr<GraphDef>(onnx::GraphProto&)> read_graph);
+absl::StatusOr<Attribute> ReadOnnxAttribute(onnx::AttributeProto& proto,
+                                            const OnnxAttributeParts& parts);
+
+// kInvalidArgument if a reference says another type than its argument has.
+absl::Status CheckReferenceType(const onnx::AttributeProto& reference,
+                                const Attribute& argument);
 
 }  // namespace tensord
 

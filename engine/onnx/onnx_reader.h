@@ -9,16 +9,21 @@
 namespace tensord {
 
 // A serialized onnx.ModelProto as a definition that BuildGraph() takes. The
-// bytes are counted before they are parsed (see ScanWire), so that a small file
-// cannot take much memory or stack.
+// bytes are counted before they are parsed (see ScanWire), and functions before
+// they are expanded, so that a small file cannot take much memory, time or
+// stack.
+//
+// An initializer that is an input as well stays a constant: before IR version 4
+// every weight was one; since then it is a default, and a run cannot give
+// another value.
 //
 // Threading: pure. Ownership: copies what it needs; the bytes may go
 // afterwards. Errors: kInvalidArgument for bytes that are no model, with the
 // offset, and for
 //   a model that contradicts itself; kResourceExhausted for a limit;
-//   kUnimplemented, with the name, for functions, training information, sparse
-//   tensors, strings, values that are no tensors, and IR versions outside
-//   [kMinOnnxIrVersion, kMaxOnnxIrVersion].
+//   kUnimplemented, with the name, for training information, sparse tensors,
+//   strings, inputs and outputs that are no tensors, and IR versions outside
+//   [kMinOnnxIrVersion, kMaxOnnxIrVersion]. See README.md for the list.
 absl::StatusOr<GraphDef> ReadOnnx(absl::string_view bytes,
                                   const GraphLimits& limits);
 
