@@ -150,7 +150,7 @@ class GraphInferrer {
     std::vector<TensorType> types;
     for (ValueId id : node.outputs) types.push_back(result_.types[id]);
     absl::StatusOr<std::vector<HostTensor>> outputs =
-        evaluator_->Evaluate(node, inputs, types);
+        evaluator_->Evaluate(node, inputs, types, budget_);
     // What cannot be computed here may still be computed in a run, or its error
     // belongs there.
     if (!outputs.ok()) return;
@@ -195,6 +195,7 @@ class GraphInferrer {
   const Graph& graph_;
   const GraphLimits& limits_;
   HostEvaluator* const evaluator_;
+  EvaluationBudget budget_;
   const KnownExtents* known_ = nullptr;
   Inference result_;
 };

@@ -1,5 +1,6 @@
 #include "engine/passes/device_evaluator.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -12,6 +13,15 @@ namespace {
 
 StorageView WholeOf(const Storage& storage) {
   return {&storage, 0, storage.size_bytes()};
+}
+
+double WorkOf(const KernelEntry& kernel, const NodeSite& site) {
+  double elements = 0;
+  for (const Layout& layout : site.layouts) {
+    elements += static_cast<double>(layout.shape.element_count());
+  }
+  return kernel.cost == nullptr ? elements
+                                : std::max(elements, kernel.cost(site).flops);
 }
 
 }  // namespace
@@ -61,7 +71,7 @@ absl::StatusOr<std::unique_ptr<Storage>> DeviceEvaluator::ToDevice(
 
 absl::StatusOr<std::vector<HostTensor>> DeviceEvaluator::Evaluate(
     const Node& node, absl::Span<const HostTensor> inputs,
-    absl::Span<const TensorType> output_types) {
+    absl::Span<const TensorType> output_types, EvaluationBudget& budget) {
   std::vector<DType> dtypes;
   std::vector<Layout> layouts;
   std::vector<const std::byte*> host_constants;
@@ -84,10 +94,19 @@ absl::StatusOr<std::vector<HostTensor>> DeviceEvaluator::Evaluate(
                       .host_constants = host_constants,
                       .params = node.params};
   TENSORD_ASSIGN_OR_RETURN(const KernelEntry* kernel, FindKernel(site));
-  if (kernel->cost != nullptr && kernel->cost(site).flops > kMaxFlops) {
+  const double work = WorkOf(*kernel, site);
+  if (work > budget.work) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        kernel->cost(site).flops, " operations; folding stops at ", kMaxFlops));
+        work, " operations; ", budget.work, " are left before the run"));
   }
+  const uint64_t workspace_bytes =
+      kernel->workspace_bytes == nullptr ? 0 : kernel->workspace_bytes(site);
+  if (workspace_bytes > kMaxWorkspaceBytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(workspace_bytes, " bytes of workspace; before the run ",
+                     kMaxWorkspaceBytes, " are the most"));
+  }
+  budget.work -= work;
 
   std::vector<std::unique_ptr<Storage>> storages;
   std::vector<StorageView> views;
@@ -115,8 +134,7 @@ absl::StatusOr<std::vector<HostTensor>> DeviceEvaluator::Evaluate(
   context.workers = workers_;
   std::unique_ptr<Storage> workspace;
   if (kernel->workspace_bytes != nullptr) {
-    TENSORD_ASSIGN_OR_RETURN(workspace,
-                             device_.Allocate(kernel->workspace_bytes(site)));
+    TENSORD_ASSIGN_OR_RETURN(workspace, device_.Allocate(workspace_bytes));
     context.workspace = WholeOf(*workspace);
   }
   std::unique_ptr<KernelState> state;

@@ -21,8 +21,9 @@ namespace tensord {
 // Ownership: owns its lane; the device, the kernels and the workers must
 // outlive
 //   it.
-// Errors: besides HostEvaluator's, kResourceExhausted for more work than
-//   kMaxFlops, and when the device has no memory.
+// Errors: besides HostEvaluator's, kResourceExhausted for a kernel that wants
+// more
+//   than kMaxWorkspaceBytes, and when the device has no memory.
 class DeviceEvaluator : public HostEvaluator {
  public:
   // kFailedPrecondition for a device that is not fit, or without a lane left.
@@ -30,13 +31,12 @@ class DeviceEvaluator : public HostEvaluator {
       Device& device, absl::Span<const KernelEntry> kernels,
       WorkerPool* workers);
 
-  // About a second of a portable kernel: a client must not get more than that
-  // out of one node before its graph is even accepted.
-  static constexpr double kMaxFlops = 1e9;
+  static constexpr uint64_t kMaxWorkspaceBytes = uint64_t{64} << 20;
 
   absl::StatusOr<std::vector<HostTensor>> Evaluate(
       const Node& node, absl::Span<const HostTensor> inputs,
-      absl::Span<const TensorType> output_types) override;
+      absl::Span<const TensorType> output_types,
+      EvaluationBudget& budget) override;
 
  private:
   DeviceEvaluator(Device& device, absl::Span<const KernelEntry> kernels,

@@ -95,7 +95,7 @@ class ConstantFolder {
     }
     if (added_bytes > bytes_left_) return std::nullopt;
     absl::StatusOr<std::vector<HostTensor>> outputs =
-        evaluator_.Evaluate(node, inputs, types);
+        evaluator_.Evaluate(node, inputs, types, budget_);
     if (!outputs.ok()) return std::nullopt;
     Charge(added_bytes);
     return *std::move(outputs);
@@ -122,6 +122,7 @@ class ConstantFolder {
   const Inference& inference_;
   HostEvaluator& evaluator_;
   uint64_t bytes_left_;
+  EvaluationBudget budget_;
   Graph folded_;
 };
 

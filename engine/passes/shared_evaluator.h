@@ -24,9 +24,10 @@ class SharedEvaluator final : public HostEvaluator {
 
   absl::StatusOr<std::vector<HostTensor>> Evaluate(
       const Node& node, absl::Span<const HostTensor> inputs,
-      absl::Span<const TensorType> output_types) override {
+      absl::Span<const TensorType> output_types,
+      EvaluationBudget& budget) override {
     absl::MutexLock lock(&mu_);
-    return evaluator_->Evaluate(node, inputs, output_types);
+    return evaluator_->Evaluate(node, inputs, output_types, budget);
   }
 
  private:

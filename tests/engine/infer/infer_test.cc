@@ -46,7 +46,7 @@ class CountingEvaluator : public HostEvaluator {
  public:
   absl::StatusOr<std::vector<HostTensor>> Evaluate(
       const Node& node, absl::Span<const HostTensor> inputs,
-      absl::Span<const TensorType> output_types) override {
+      absl::Span<const TensorType> output_types, EvaluationBudget&) override {
     ++calls;
     EXPECT_EQ(inputs.size(), node.inputs.size());
     std::vector<HostTensor> outputs;

@@ -18,6 +18,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 std::vector<std::string> NodeNames(const Graph& graph) {
   std::vector<std::string> names;
@@ -117,6 +118,31 @@ TEST_F(PassesTest, WorkThatWouldTakeSecondsIsNotDoneAtCompileTime) {
                                 .Node("MatMul", {"a", "a"}, {"y"}, {}, "slow")
                                 .Output("y"));
   EXPECT_THAT(NodeNames(Folded(graph)), ElementsAre("slow"));
+}
+
+// A fifth of a second each: one is worth it, a thousand are not.
+TEST_F(PassesTest, FoldingStopsWhenItsBudgetOfWorkIsSpent) {
+  GraphMaker maker;
+  maker.Initializer("a", FloatTensor({16, 400'000}))
+      .Initializer("b", FloatTensor({400'000, 16}));
+  for (int i = 0; i < 8; ++i) {
+    const std::string y = "y" + std::to_string(i);
+    maker.Node("MatMul", {"a", "b"}, {y}).Output(y);
+  }
+  // 2 * 16 * 400,000 * 16 operations each: four are within 1e9.
+  EXPECT_THAT(NodeNames(Folded(Built(maker))),
+              ElementsAre("MatMul_4", "MatMul_5", "MatMul_6", "MatMul_7"));
+}
+
+TEST_F(PassesTest, WorkWithoutArithmeticIsPaidForToo) {
+  GraphMaker maker;
+  maker.Initializer("a", FloatTensor({20'000'000}))
+      .Initializer("i", HostTensor::Int64s({7}));
+  for (int i = 0; i < 60; ++i) {
+    const std::string y = "y" + std::to_string(i);
+    maker.Node("Gather", {"a", "i"}, {y}).Output(y);
+  }
+  EXPECT_THAT(NodeNames(Folded(Built(maker))), SizeIs(11));  // 49 are folded
 }
 
 TEST_F(PassesTest, InferenceComputesSmallValuesWithTheSameKernels) {
