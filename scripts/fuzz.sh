@@ -3,8 +3,9 @@
 #
 #   scripts/fuzz.sh SECONDS      every fuzzer of build/fuzz/bin in turn, sharing the time
 #
-# Builds them first if they are not there. Starts from seeds that build/fuzz/bin/fuzz_seeds makes;
-# what is found grows build/fuzz/corpus. An input that fails is left in build/fuzz/<fuzzer>-crash-*
+# Builds them first if they are not there. Starts from seeds that build/fuzz/bin/fuzz_seeds makes
+# and, where TENSORD_SHARED_DIR names the shared files, from the small models of ONNX's conformance
+# cases; what is found grows build/fuzz/corpus. An input that fails is left in build/fuzz/<fuzzer>-crash-*
 # and its report in build/fuzz/<fuzzer>.log; the exit status is then 1.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -20,7 +21,19 @@ if ! ls build/fuzz/bin/*_fuzzer >/dev/null 2>&1; then
   cmake --build --preset fuzz --target fuzzers -j"$jobs" >build/fuzz-build.log 2>&1 ||
     { tail -40 build/fuzz-build.log; exit 1; }
 fi
-build/fuzz/bin/fuzz_seeds build/fuzz/seeds models/*/model.onnx || exit 1
+models=(models/*/model.onnx)
+cases=${TENSORD_SHARED_DIR:-}/conformance/onnx
+if [ -d "$cases" ]; then
+  if [ ! -d build/fuzz/cases ]; then
+    mkdir -p build/fuzz/cases.new
+    for tar in "$cases"/*.tar.zst; do
+      tar --zstd --wildcards -C build/fuzz/cases.new -xf "$tar" '*/model.onnx' || exit 1
+    done
+    mv build/fuzz/cases.new build/fuzz/cases
+  fi
+  mapfile -t -O "${#models[@]}" models < <(find build/fuzz/cases -name model.onnx -size -16k | sort)
+fi
+build/fuzz/bin/fuzz_seeds build/fuzz/seeds "${models[@]}" || exit 1
 
 fuzzers=(build/fuzz/bin/*_fuzzer)
 each=$((seconds / ${#fuzzers[@]}))

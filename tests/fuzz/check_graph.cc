@@ -99,6 +99,8 @@ std::vector<Shape> ShapesOfTwos(const Graph& graph) {
 GraphLimits FuzzLimits() {
   GraphLimits limits;
   limits.max_nodes = 200;
+  limits.max_nesting_depth = 4;
+  limits.max_function_depth = 8;
   limits.max_values = 1'000;
   limits.max_operands = 2'000;
   limits.max_elements = 1 << 16;

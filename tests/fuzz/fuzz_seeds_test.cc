@@ -8,6 +8,7 @@
 #include "server/graph_codec/graph_from_proto.h"
 #include "tests/fuzz/check_graph.h"
 #include "tests/fuzz/encode_graph.h"
+#include "tests/fuzz/function_seed.h"
 #include "tests/fuzz/seed_graphs.h"
 
 namespace tensord {
@@ -37,6 +38,8 @@ TEST(FuzzSeedsTest, AllButTheOneThatShouldBeRefusedPassBothWays) {
     }
   }
   EXPECT_EQ(refused, 1);
+  const absl::Status functions = CheckAsOnnx(OnnxWithFunctions());
+  EXPECT_TRUE(functions.ok()) << functions;
 }
 
 // What the fuzzers do, in small, in every build and not only with Clang.
@@ -55,6 +58,14 @@ TEST(FuzzSeedsTest, ChangedSeedsBreakNoPromise) {
       CheckAsGraph(changed_graph).IgnoreError();
       CheckAsOnnx(changed_onnx).IgnoreError();
     }
+  }
+  const std::string functions = OnnxWithFunctions();
+  for (int round = 0; round < 5'000; ++round) {
+    std::string changed = functions;
+    for (int i = 0; i < 2; ++i) {
+      changed[random() % changed.size()] = static_cast<char>(random());
+    }
+    CheckAsOnnx(changed).IgnoreError();
   }
 }
 

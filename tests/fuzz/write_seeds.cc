@@ -1,5 +1,6 @@
-// fuzz_seeds FOLDER MODEL...: writes FOLDER/graph_fuzzer/* and
-// FOLDER/onnx_fuzzer/*, one file a seed; the models are ONNX files to add.
+// fuzz_seeds FOLDER [MODEL...]: writes FOLDER/graph_fuzzer/* and
+// FOLDER/onnx_fuzzer/*, one file a seed. The models are ONNX files to add, each
+// in a folder of its own that names it.
 
 #include <cstdio>
 #include <filesystem>
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "tests/fuzz/encode_graph.h"
+#include "tests/fuzz/function_seed.h"
 #include "tests/fuzz/seed_graphs.h"
 
 namespace {
@@ -23,7 +25,7 @@ bool Write(const std::filesystem::path& path, const std::string& bytes) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: fuzz_seeds FOLDER MODEL...\n");
+    std::fprintf(stderr, "usage: fuzz_seeds FOLDER [MODEL...]\n");
     return 2;
   }
   const std::filesystem::path folder = argv[1];
@@ -38,6 +40,8 @@ int main(int argc, char** argv) {
     is_written &= Write(folder / "onnx_fuzzer" / seed.name,
                         tensord::EncodeOnnx(seed.def));
   }
+  is_written &=
+      Write(folder / "onnx_fuzzer" / "functions", tensord::OnnxWithFunctions());
   for (int i = 2; i < argc; ++i) {
     const std::filesystem::path model = argv[i];
     const std::string name = model.parent_path().filename().string();

@@ -481,7 +481,7 @@ TEST(OnnxFunctionsTest, AFunctionMeansItsOwnOperatorSet) {
         "functions { domain: \"my\" name: \"F\" input: \"a\" output: \"b\" "
         "opset_import { version: ",
         version, "}",
-        R"pb(                          node {
+        R"pb(                                                    node {
                op_type: "Squeeze"
                input: "a"
                output: "b"

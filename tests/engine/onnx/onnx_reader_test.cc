@@ -418,6 +418,52 @@ TEST(OnnxReaderTest, EveryTruncationIsAnErrorOrASmallerModel) {
       HasSubstr("ModelProto at byte"));
 }
 
+TEST(OnnxReaderTest, LengthsPastTheEndAreRefusedWithoutBeingBelieved) {
+  const auto text_of = [](const std::string& bytes) {
+    return TextOf(
+        ReadOnnx({bytes.data(), bytes.size()}, GraphLimits()).status());
+  };
+  // A graph, then in it a name, that say to have 2^31 - 1 bytes, and 2^63.
+  const std::string most = "\xff\xff\xff\xff\x07";
+  EXPECT_THAT(text_of("\x08\x08\x3a" + most + "abc"),
+              HasSubstr("field 7 has 2147483647 bytes; 3 are left"));
+  EXPECT_THAT(text_of("\x08\x08\x3a\x09\x12" + most + "abc"),
+              HasSubstr("GraphProto at byte 4 of 13: field 2 has 2147483647 "
+                        "bytes; 3 are left"));
+  EXPECT_THAT(text_of("\x08\x08\x3a\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
+                      "abc"),
+              HasSubstr("field 7 has 9223372036854775807 bytes"));
+}
+
+TEST(OnnxReaderTest, NamesThatCannotBePrintedAreRefusedEscaped) {
+  const auto refusal = [](auto change) {
+    ModelProto model = ReluModel();
+    change(*model.mutable_graph());
+    return RefusalOf(model);
+  };
+  EXPECT_THAT(refusal([](GraphProto& g) { g.set_name("a\x1b[2J"); }),
+              HasSubstr("'a\\x1b[2J' has a control character at byte 1"));
+  EXPECT_THAT(
+      refusal([](GraphProto& g) { g.mutable_node(0)->set_name("a\xff"); }),
+      HasSubstr("'a\\xff' is not UTF-8 at byte 1"));
+  EXPECT_THAT(
+      refusal([](GraphProto& g) { g.mutable_input(0)->set_name("\n"); }),
+      HasSubstr("control character"));
+  EXPECT_THAT(
+      refusal([](GraphProto& g) { g.mutable_node(0)->set_domain("my\r"); }),
+      HasSubstr("domain name 'my\\r' has a control character"));
+  EXPECT_THAT(refusal([](GraphProto& g) {
+                g.mutable_node(0)->set_op_type(std::string(1 << 20, 'x'));
+              }),
+              HasSubstr("has 1048576 bytes; the limit max_name_bytes is 512"));
+  EXPECT_THAT(refusal([](GraphProto& g) {
+                AttributeProto& attribute = *g.mutable_node(0)->add_attribute();
+                attribute.set_name("\t");
+                attribute.set_i(1);
+              }),
+              HasSubstr("control character"));
+}
+
 TEST(OnnxReaderTest, RandomBytesAreRefused) {
   std::mt19937 random(7);
   for (int round = 0; round < 2'000; ++round) {

@@ -85,6 +85,47 @@ TEST(OnnxTensorTest, FourBitElementsArePackedTwoToAnInteger) {
                         "2"));
 }
 
+TEST(OnnxTensorTest, OddCountsOfPackedElementsEndInAPaddedByte) {
+  struct Packed {
+    int data_type;
+    int64_t count;
+    size_t bytes;
+  };
+  for (const Packed& packed :
+       {Packed{TensorProto::INT4, 3, 2}, Packed{TensorProto::UINT4, 1, 1},
+        Packed{TensorProto::FLOAT4E2M1, 5, 3}, Packed{TensorProto::INT2, 5, 2},
+        Packed{TensorProto::UINT2, 7, 2}}) {
+    for (size_t bytes = 0; bytes <= packed.bytes + 1; ++bytes) {
+      TensorProto raw = Proto(packed.data_type, {packed.count});
+      raw.set_raw_data(std::string(bytes, '\x1b'));
+      TensorProto typed = Proto(packed.data_type, {packed.count});
+      for (size_t i = 0; i < bytes; ++i) typed.add_int32_data(0x1b);
+      const bool fits = bytes == packed.bytes;
+      const absl::StatusOr<HostTensor> from_raw = ReadOnnxTensor(raw);
+      const absl::StatusOr<HostTensor> from_typed = ReadOnnxTensor(typed);
+      EXPECT_EQ(from_raw.ok(), fits) << packed.data_type << " " << bytes;
+      EXPECT_EQ(from_typed.ok(), fits) << packed.data_type << " " << bytes;
+      if (from_raw.ok() && from_typed.ok()) {
+        EXPECT_EQ(from_raw->bytes(), from_typed->bytes());
+      }
+    }
+  }
+}
+
+TEST(OnnxTensorTest, ComplexNumbersAreTwoValuesEach) {
+  TensorProto complex = Proto(TensorProto::COMPLEX64, {1});
+  complex.add_float_data(1);
+  complex.add_float_data(-2);
+  const absl::StatusOr<HostTensor> tensor = ReadOnnxTensor(complex);
+  ASSERT_TRUE(tensor.ok()) << tensor.status();
+  EXPECT_EQ(tensor->dtype(), DType::kComplex64);
+  EXPECT_EQ(tensor->size_bytes(), 8u);
+  complex.add_float_data(3);
+  EXPECT_THAT(MessageOf(complex),
+              HasSubstr("3 elements of float_data for complex64 [1], which "
+                        "takes 2"));
+}
+
 TEST(OnnxTensorTest, EmptyTensorsNeedNoData) {
   TensorProto empty = Proto(TensorProto::FLOAT, {2, 0});
   EXPECT_EQ(ReadOnnxTensor(empty)->shape(), Shape({2, 0}));
