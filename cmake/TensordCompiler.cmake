@@ -52,8 +52,10 @@ endif()
 
 find_program(TENSORD_CCACHE ccache)
 if(TENSORD_CCACHE)
-  # With the base folder, checkouts in different places share one cache.
-  set(launcher env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${TENSORD_CCACHE})
+  # With the base folder, checkouts in different places share one cache. The sloppiness is what
+  # precompiled headers need; none of them uses __TIME__.
+  set(launcher env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${TENSORD_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()

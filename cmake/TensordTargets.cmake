@@ -30,11 +30,11 @@ function(tensord_note_dependencies target)
   set_property(GLOBAL PROPERTY TENSORD_DEPS_OF_${target} ${ARGN})
 endfunction()
 
-# tensord_library(NAME [DIRS dir...] [SOURCES file...] [EXCLUDE file...] [DEPS target...])
-# A static library; without any source it is an INTERFACE library, so that others can already
+# tensord_library(NAME [RPC] [DIRS dir...] [SOURCES file...] [EXCLUDE file...] [DEPS target...])
+# A static library, with RPC one that includes gRPC's headers; without any source it is an INTERFACE library, so that others can already
 # link it. Every library links Abseil and sees the repository root.
 function(tensord_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DIRS;SOURCES;EXCLUDE;DEPS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "RPC" "" "DIRS;SOURCES;EXCLUDE;DEPS")
   set(sources ${arg_SOURCES})
   if(NOT sources)
     tensord_glob_sources(sources ${arg_DIRS})
@@ -44,6 +44,11 @@ function(tensord_library name)
   endforeach()
   if(sources)
     add_library(${name} STATIC ${sources})
+    if(arg_RPC)
+      tensord_precompile(${name} RPC_LIBRARY)
+    else()
+      tensord_precompile(${name} LIBRARY)
+    endif()
     set(scope PUBLIC)
   else()
     add_library(${name} INTERFACE)
@@ -130,14 +135,14 @@ function(tensord_proto name)
   endif()
 endfunction()
 
-# tensord_test(NAME [SOURCES file...] [DEPS target...] [LABEL label] [TIMEOUT seconds] [ARGS arg...])
-# One GoogleTest executable (GoogleMock's main included), one ctest entry. Without SOURCES it takes
-# every *_test.cc of the current folder. LABEL "core" (the default) says that the test needs neither
+# tensord_test(NAME [RPC] [SOURCES file...] [DEPS target...] [LABEL label] [TIMEOUT seconds] [ARGS arg...])
+# One GoogleTest executable (GoogleMock's main included), one ctest entry. RPC says that it includes
+# gRPC's headers. Without SOURCES it takes every *_test.cc of the current folder. LABEL "core" (the default) says that the test needs neither
 # protobuf nor gRPC; the target tests_<label> builds all tests of a label. With TENSORD_CORE_ONLY
 # tests of other labels do not exist. Tests find files of the repository below TENSORD_SOURCE_DIR
 # and programs below TENSORD_BIN_DIR, both in the environment.
 function(tensord_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SINGLE_THREADED" "LABEL;TIMEOUT" "SOURCES;DEPS;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SINGLE_THREADED;RPC" "LABEL;TIMEOUT" "SOURCES;DEPS;ARGS")
   if(NOT arg_LABEL)
     set(arg_LABEL core)
   endif()
@@ -152,6 +157,11 @@ function(tensord_test name)
     return()
   endif()
   tensord_executable(${name} SOURCES ${sources} DEPS ${arg_DEPS} GTest::gmock_main GTest::gmock)
+  if(arg_RPC)
+    tensord_precompile(${name} RPC_TEST)
+  else()
+    tensord_precompile(${name} TEST)
+  endif()
   set(labels ${arg_LABEL})
   if(arg_LABEL STREQUAL "core" AND NOT arg_SINGLE_THREADED)
     list(APPEND labels threaded)

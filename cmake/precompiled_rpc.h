@@ -1,0 +1,6 @@
+// The same for what speaks gRPC.
+
+#include <google/protobuf/message.h>
+#include <grpcpp/grpcpp.h>
+
+#include "cmake/precompiled.h"
