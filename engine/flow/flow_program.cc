@@ -43,12 +43,14 @@ absl::StatusOr<HostValue> FlowRun::Allocate(DType dtype, const Shape& shape) {
 FlowProgram::FlowProgram(std::shared_ptr<const Graph> graph,
                          CompileOptions options, Device& device,
                          WeightStore& weights,
-                         const CompilerEnvironment& environment)
+                         const CompilerEnvironment& environment,
+                         std::shared_ptr<KeptStages> kept)
     : graph_(std::move(graph)),
       options_(std::move(options)),
       device_(device),
       weights_(weights),
       environment_(environment),
+      kept_(kept != nullptr ? std::move(kept) : std::make_shared<KeptStages>()),
       start_(MakeState(std::vector<bool>(graph_->nodes.size(), false))) {}
 
 std::shared_ptr<FlowProgram::State> FlowProgram::MakeState(
@@ -75,7 +77,7 @@ FlowProgram& FlowProgram::Body(NodeId node, int index) {
   if (body == nullptr) {
     body = std::make_unique<FlowProgram>(
         graph_->nodes[node].bodies[index].graph, options_, device_, weights_,
-        environment_);
+        environment_, kept_);
   }
   return *body;
 }
@@ -172,28 +174,49 @@ FlowProgram::FindVariant(State& state, absl::Span<const FlowValue> values,
   }
   const op_profile::TickClock ticks = op_profile::TickClock::Get();
   const uint64_t start = ticks.Now();
-  absl::StatusOr<std::shared_ptr<const Variant>> made =
+  absl::StatusOr<std::shared_ptr<Variant>> made =
       MakeVariant(state, values, run);
   run.phase_ns[static_cast<size_t>(op_profile::Phase::kCompile)] +=
       ticks.ToNs(op_profile::TickClock::Elapsed(start, ticks.Now()));
-  if (!made.ok()) return made;
+  if (!made.ok()) return made.status();
   // Of two lanes that made it at once, the first one's stays.
   if (std::shared_ptr<const Variant> other = Lookup(state, values)) {
     return other;
   }
+  const uint64_t bytes = FootprintOf(**made);
+  if (!kept_->Charge(bytes)) return *made;
+  (*made)->kept = KeptStages::Share(kept_, bytes);
   absl::MutexLock lock(&state.mu);
   state.variants.push_front(*made);
   if (state.variants.size() > State::kMaxVariants) state.variants.pop_back();
-  return made;
+  return *made;
 }
 
-absl::StatusOr<std::shared_ptr<const FlowProgram::Variant>>
-FlowProgram::MakeVariant(const State& state, absl::Span<const FlowValue> values,
-                         FlowRun& run) {
+uint64_t FlowProgram::FootprintOf(const Variant& variant) {
+  uint64_t bytes = sizeof(Variant) + sizeof(State) +
+                   variant.relevant.size() * sizeof(Variant::Seen) +
+                   variant.flow_nodes.size() * sizeof(NodeId) +
+                   variant.stage.nodes.size() * sizeof(NodeId) +
+                   variant.next->relevant.size() * sizeof(ValueId) +
+                   variant.next->is_done.size() / 4;
+  for (const auto& [value, content] : variant.contents) {
+    bytes += sizeof(content) + content.size_bytes();
+  }
+  if (variant.compiled == nullptr) return bytes;
+  const Graph& stage = *variant.stage.graph;
+  for (const Value& value : stage.values) {
+    bytes += sizeof(value) + value.name.size();
+  }
+  return bytes + stage.nodes.size() * sizeof(Node) +
+         variant.compiled->footprint_bytes;
+}
+
+absl::StatusOr<std::shared_ptr<FlowProgram::Variant>> FlowProgram::MakeVariant(
+    const State& state, absl::Span<const FlowValue> values, FlowRun& run) {
   auto variant = std::make_shared<Variant>();
   absl::StatusOr<Stage> stage =
       FindStage(*graph_, state.is_pending, values, environment_.limits,
-                environment_.evaluator);
+                environment_.evaluator, [&] { return run.limits.Check(); });
   if (!stage.ok()) return stage.status();
   variant->stage = *std::move(stage);
   for (ValueId value : state.relevant) {

@@ -1,6 +1,7 @@
 #ifndef TENSORD_ENGINE_FLOW_FLOW_PROGRAM_H_
 #define TENSORD_ENGINE_FLOW_FLOW_PROGRAM_H_
 
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "engine/compiled/graph_compiler.h"
 #include "engine/exec/compiled_run.h"
 #include "engine/flow/flow_value.h"
+#include "engine/flow/kept_stages.h"
 #include "engine/flow/stage.h"
 
 namespace tensord {
@@ -47,7 +49,7 @@ struct FlowRun {
 //
 // Stages are compiled when they are first met and kept by the shapes (and the
 // consulted contents) that decided them, the last kMaxVariants of each place,
-// so a steady state of few shapes plans nothing.
+// so a steady state of few shapes plans nothing; see KeptStages.
 //
 // Threading: Run may be called from many lanes at once.
 // Ownership: shares the graph; borrows device, weights and environment, which
@@ -56,7 +58,8 @@ class FlowProgram {
  public:
   FlowProgram(std::shared_ptr<const Graph> graph, CompileOptions options,
               Device& device, WeightStore& weights,
-              const CompilerEnvironment& environment);
+              const CompilerEnvironment& environment,
+              std::shared_ptr<KeptStages> kept = nullptr);
 
   // `inputs` in the order of graph.inputs. Outputs in the order of
   // graph.outputs.
@@ -98,6 +101,7 @@ class FlowProgram {
     std::shared_ptr<const CompiledGraph> compiled;  // null without a stage
     std::vector<NodeId> flow_nodes;  // to be run after it, in order
     std::shared_ptr<State> next;
+    std::shared_ptr<const void> kept;  // its share of KeptStages
   };
 
   // Where a run can be: which nodes are done says which values are there.
@@ -116,8 +120,9 @@ class FlowProgram {
   std::shared_ptr<State> MakeState(std::vector<bool> is_done) const;
   absl::StatusOr<std::shared_ptr<const Variant>> FindVariant(
       State& state, absl::Span<const FlowValue> values, FlowRun& run);
-  absl::StatusOr<std::shared_ptr<const Variant>> MakeVariant(
+  absl::StatusOr<std::shared_ptr<Variant>> MakeVariant(
       const State& state, absl::Span<const FlowValue> values, FlowRun& run);
+  static uint64_t FootprintOf(const Variant& variant);
   std::vector<NodeId> ReadyFlowNodes(const State& state,
                                      const std::vector<bool>& is_done,
                                      absl::Span<const FlowValue> values) const;
@@ -133,6 +138,7 @@ class FlowProgram {
   Device& device_;
   WeightStore& weights_;
   const CompilerEnvironment environment_;
+  const std::shared_ptr<KeptStages> kept_;
   const std::shared_ptr<State> start_;
 
   absl::Mutex mu_;

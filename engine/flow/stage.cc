@@ -18,12 +18,13 @@ class StageFinder {
  public:
   StageFinder(const Graph& graph, const std::vector<bool>& is_pending,
               absl::Span<const FlowValue> values, const GraphLimits& limits,
-              HostEvaluator* evaluator)
+              HostEvaluator* evaluator, absl::FunctionRef<absl::Status()> go_on)
       : graph_(graph),
         is_pending_(is_pending),
         values_(values),
         limits_(limits),
-        evaluator_(evaluator) {}
+        evaluator_(evaluator),
+        go_on_(go_on) {}
 
   absl::StatusOr<Stage> Find() {
     MakeRest();
@@ -81,6 +82,7 @@ class StageFinder {
       absl::StatusOr<Inference> inference =
           InferGraph(rest_, shapes, KnownExtents{}, limits_, evaluator_);
       if (!inference.ok() || !GiveValues(*inference)) return inference;
+      if (absl::Status s = go_on_(); !s.ok()) return s;
     }
   }
 
@@ -161,6 +163,7 @@ class StageFinder {
   const absl::Span<const FlowValue> values_;
   const GraphLimits& limits_;
   HostEvaluator* const evaluator_;
+  const absl::FunctionRef<absl::Status()> go_on_;
   Graph rest_;
   std::vector<NodeId> rest_ids_;  // of the flow graph, by node of rest_
   std::vector<ValueId> consulted_;
@@ -190,8 +193,10 @@ absl::StatusOr<Stage> FindStage(const Graph& graph,
                                 const std::vector<bool>& is_pending,
                                 absl::Span<const FlowValue> values,
                                 const GraphLimits& limits,
-                                HostEvaluator* evaluator) {
-  return StageFinder(graph, is_pending, values, limits, evaluator).Find();
+                                HostEvaluator* evaluator,
+                                absl::FunctionRef<absl::Status()> go_on) {
+  return StageFinder(graph, is_pending, values, limits, evaluator, go_on)
+      .Find();
 }
 
 }  // namespace tensord

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/flow/flow_value.h"
@@ -34,12 +35,15 @@ std::vector<bool> PendingNodes(const Graph& graph,
 
 // The largest stage that can start now: pending plain nodes whose shapes follow
 // from the values that are there (by ValueId; absent ones are not).
-// Errors: inference's.
+// Values are read one after the other, each after another inference, so `go_on`
+// is asked in between whether there is time.
+// Errors: inference's, and those of `go_on`.
 absl::StatusOr<Stage> FindStage(const Graph& graph,
                                 const std::vector<bool>& is_pending,
                                 absl::Span<const FlowValue> values,
                                 const GraphLimits& limits,
-                                HostEvaluator* evaluator);
+                                HostEvaluator* evaluator,
+                                absl::FunctionRef<absl::Status()> go_on);
 
 }  // namespace tensord
 

@@ -87,6 +87,13 @@ absl::StatusOr<ValueId> GraphAssembler::Resolve(absl::string_view name) {
 
 absl::StatusOr<ValueId> GraphAssembler::Capture(absl::string_view name) {
   TENSORD_ASSIGN_OR_RETURN(const ValueId outer_id, outer_->Resolve(name));
+  GraphAssembler* whole = outer_;
+  while (whole->outer_ != nullptr) whole = whole->outer_;
+  if (++whole->captured_count_ > limits_.max_values) {
+    return LimitExceeded("graph", whole->captured_count_,
+                         "values that nested graphs capture", "max_values",
+                         limits_.max_values);
+  }
   const Value& outer = outer_->graph_.values[outer_id];
   const std::string what = absl::StrCat("captured value ", Quoted(name));
   if (outer.constant.is_present()) {

@@ -74,6 +74,8 @@ class GraphAssembler {
   const GraphLimits& limits_;
   GraphAssembler* const outer_;
   std::vector<Captured> captured_;
+  // By all graphs within this one, each of which has a value for it.
+  int64_t captured_count_ = 0;
   Graph graph_;
   ValueTable values_;
   std::vector<PendingNode> pending_;

@@ -396,6 +396,29 @@ TEST(GraphBuilderTest, NestedGraphsCountAndAreNotFollowedTooDeep) {
             "is 16 (--max-nesting-depth)");
 }
 
+TEST(GraphBuilderTest, WhatNestedGraphsCaptureIsLimitedInAllOfThem) {
+  // Each level captures x once more.
+  GraphDef body = GraphMaker().Node("Neg", {"x"}, {"t"}).Output("t").Def();
+  for (int level = 0; level < 3; ++level) {
+    const auto shared = std::make_shared<const GraphDef>(std::move(body));
+    body = GraphMaker()
+               .Node("If", {"c"}, {"t"},
+                     {{"then_branch", shared}, {"else_branch", shared}})
+               .Output("t")
+               .Def();
+  }
+  body.inputs =
+      GraphMaker().Input("x", {1}).Input("c", {}, DType::kBool).Def().inputs;
+  GraphLimits limits;
+  // x in 2 + 4 + 8 graphs, c in 2 + 4.
+  limits.max_values = 20;
+  EXPECT_TRUE(BuildGraph(body, limits).ok());
+  limits.max_values = 19;
+  EXPECT_EQ(BuildGraph(body, limits).status().message(),
+            "graph has 20 values that nested graphs capture; the limit "
+            "max_values is 19 (--max-values)");
+}
+
 TEST(GraphBuilderTest, AHundredThousandNodesInReverseOrderAreBuilt) {
   GraphMaker maker;
   maker.Input("v0", {4});

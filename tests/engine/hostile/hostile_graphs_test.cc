@@ -125,6 +125,45 @@ TEST_F(HostileTest, FoldingTakesNoMoreThanItsBytesHoweverManyNodes) {
   EXPECT_THAT(Serve(graph.definition()), IsOk());
 }
 
+// As many stages as nodes, each of which would be kept for the next run in
+// proportion to the graph.
+TEST_F(HostileTest, AThousandBranchesInARowTakeTheMemoryOfAFew) {
+  TestGraph graph;
+  graph.Input("c", DType::kBool, {}).Input("x0", kF32, {1});
+  for (int i = 0; i < 1'500; ++i) {
+    const std::string x = "x" + std::to_string(i);
+    const std::string u = "u" + std::to_string(i);
+    const Attribute branch =
+        TestGraph().Node("Neg", {x}, {"t"}).Output("t").body();
+    graph
+        .Node("If", {"c"}, {u},
+              {{"then_branch", branch}, {"else_branch", branch}})
+        .Node("Relu", {u}, {"x" + std::to_string(i + 1)});
+  }
+  graph.Output("x1500");
+  const absl::Status status = Serve(
+      graph.definition(), {Tensor<bool>(Shape(), {true}), Tensor({1}, {2})},
+      absl::Milliseconds(1'000));
+  EXPECT_TRUE(status.ok() || absl::IsDeadlineExceeded(status)) << status;
+}
+
+TEST_F(HostileTest, AThousandShapesThatComeOneAfterTheOtherEndAtTheDeadline) {
+  TestGraph graph;
+  graph.Input("x0", kF32, {1});
+  std::vector<TestTensor> inputs = {Tensor({1}, {2})};
+  for (int i = 0; i < 3'000; ++i) {
+    const std::string shape = "s" + std::to_string(i);
+    graph.Input(shape, DType::kInt64, {1});
+    inputs.push_back(Tensor<int64_t>({1}, {1}));
+    graph.Node("Reshape", {"x" + std::to_string(i), shape},
+               {"x" + std::to_string(i + 1)});
+  }
+  graph.Output("x3000");
+  EXPECT_THAT(
+      Serve(graph.definition(), std::move(inputs), absl::Milliseconds(500)),
+      StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr("")));
+}
+
 TEST_F(HostileTest, ABranchMayUseWhatALaterNodeMakes) {
   const TestGraph branch =
       TestGraph().Node("Neg", {"later"}, {"t"}).Output("t");
