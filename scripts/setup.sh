@@ -17,7 +17,7 @@ packages=(
   # Tests: GoogleTest, Clang for fuzzing, thread-safety analysis and formatting, callgrind, promtool
   libgtest-dev libgmock-dev clang-14 clang-format-14 libclang-rt-14-dev lld valgrind prometheus curl zstd
   # Tests and scripts in Python (Debian's own /usr/bin/python3)
-  python3 python3-numpy python3-onnx python3-grpcio python3-protobuf
+  python3 python3-numpy python3-onnx python3-grpcio python3-protobuf python3-venv
   # ONNX's node models with their expected outputs
   libonnx-testdata
 )

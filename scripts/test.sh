@@ -4,7 +4,8 @@
 #   scripts/test.sh          what CI runs: all tests in the release build, the core under the address,
 #                            undefined behaviour and thread sanitizers, a minute of fuzzing
 #   scripts/test.sh --full   everything under the address sanitizer too, the thread sanitizer's tests
-#                            ten times over, ten minutes of fuzzing
+#                            ten times over, ten minutes of fuzzing, whole nets compared with ONNX
+#                            Runtime (from PyPI)
 #
 # TENSORD_JOBS sets the number of parallel jobs (default: one per core). If the folder ../shared
 # is there (models and conformance data), its tests run as well: TENSORD_SHARED_DIR names it.
@@ -92,6 +93,16 @@ fuzz() {
   fi
 }
 
+# Counts as one test.
+compare_nets() {
+  if scripts/compare_nets.py; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    return 1
+  fi
+}
+
 finish() {
   printf '\n'
   if [ ${#failures[@]} -ne 0 ]; then
@@ -110,6 +121,9 @@ step "Set up" scripts/setup.sh || finish
 
 step "Build (release)" build release || finish
 step "Test (release)" run_tests release
+if [ $full = yes ] && [ -n "${TENSORD_SHARED_DIR:-}" ]; then
+  step "Compare nets with ONNX Runtime" compare_nets
+fi
 
 # Under the sanitizers only what needs no gRPC is built, since the rest takes minutes and Debian's
 # gRPC is not instrumented; "onnx" reads files that strangers send, so it goes along.
