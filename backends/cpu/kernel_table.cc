@@ -378,6 +378,24 @@ namespace {
 #define DEQUANTIZE(Q, q)                                                  \
   DEQUANTIZE_BY(Q, q, float, "f32"), DEQUANTIZE_BY(Q, q, Float16, "f16"), \
       DEQUANTIZE_BY(Q, q, BFloat16, "bf16")
+// The dtypes of 8 bits and less that C++ lacks, told apart when the node is
+// prepared.
+#define QUANTIZE_SMALL_BY(X, x, S, s)                           \
+  KERNEL(QuantizeLinear, "quantize_linear_small_" x "_" s,      \
+         Takes({kDTypeOf<X>, kDTypeOf<S>, DType::kUndefined},   \
+               {DType::kUndefined}),                            \
+         "quantize_small.cc", .accepts = &AcceptsQuantizeSmall, \
+         .prepare = &PrepareQuantizeSmall, .run = &RunQuantizeSmall<X, S>)
+#define QUANTIZE_SMALL(X, x)                   \
+  QUANTIZE_SMALL_BY(X, x, float, "f32"),       \
+      QUANTIZE_SMALL_BY(X, x, Float16, "f16"), \
+      QUANTIZE_SMALL_BY(X, x, BFloat16, "bf16")
+#define DEQUANTIZE_SMALL(S, s, ...)                                 \
+  KERNEL(DequantizeLinear, "dequantize_linear_small_" s,            \
+         Takes({DType::kUndefined, kDTypeOf<S>, DType::kUndefined}, \
+               {DType::kUndefined}),                                \
+         "quantize_small.cc", .accepts = &AcceptsDequantizeSmall,   \
+         .prepare = &PrepareDequantizeSmall, .run = &RunDequantizeSmall<S>)
 
 // Operators of two 8-bit integers, each signed or not.
 #define BYTE_PAIRS(ROW)                                              \
@@ -601,6 +619,8 @@ constexpr KernelEntry kCpuKernels[] = {
     DEQUANTIZE(int16_t, "i16"),
     DEQUANTIZE(uint16_t, "u16"),
     DEQUANTIZE(int32_t, "i32"),
+    DEQUANTIZE_SMALL(float, "f32"),
+    HALVES(DEQUANTIZE_SMALL),
 
     ALL_NUMBERS(BINARY, Div, "div", "binary.cc"),
 
@@ -791,6 +811,10 @@ constexpr KernelEntry kCpuKernels[] = {
     QUANTIZE(Float16, "f16"),
     QUANTIZE(BFloat16, "bf16"),
     QUANTIZE(int32_t, "i32"),
+    QUANTIZE_SMALL(float, "f32"),
+    QUANTIZE_SMALL(Float16, "f16"),
+    QUANTIZE_SMALL(BFloat16, "bf16"),
+    QUANTIZE_SMALL(int32_t, "i32"),
 
     ALL_FLOATS(RMS_NORMALIZATION, float, "f32"),
     ALL_FLOATS(RMS_NORMALIZATION, double, "f64"),

@@ -39,10 +39,6 @@ bool IsSmallInteger(DType dtype) {
          dtype == DType::kInt2 || dtype == DType::kUInt2;
 }
 
-bool IsSigned(DType dtype) {
-  return dtype == DType::kInt4 || dtype == DType::kInt2;
-}
-
 // One operand's dtype, with what its codes stand for if it is a small one.
 struct Codec {
   DType dtype;
@@ -185,17 +181,6 @@ struct SmallCast : KernelState {
   Steps<float> floats;
 };
 
-float NumberOf(DType dtype, int bits, int code) {
-  if (dtype == DType::kFloat8E8M0) {
-    return DecodePowerOfTwo(static_cast<uint8_t>(code));
-  }
-  if (const SmallFloatFormat* format = FindSmallFloat(dtype)) {
-    return DecodeSmallFloat(*format, static_cast<uint8_t>(code));
-  }
-  const bool is_negative = IsSigned(dtype) && code >> (bits - 1) != 0;
-  return static_cast<float>(is_negative ? code - (1 << bits) : code);
-}
-
 template <typename N>
 void Run(const KernelCall& call, const SmallCast& cast, const Steps<N>& steps) {
   const std::byte* x = call.inputs[0].address();
@@ -229,7 +214,7 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareCastSmall(
               .rounding = params.rounding};
   if (cast->from.bits <= 8) {
     for (int code = 0; code < 1 << cast->from.bits; ++code) {
-      cast->from.numbers[code] = NumberOf(from, cast->from.bits, code);
+      cast->from.numbers[code] = DecodeSmall(from, static_cast<uint8_t>(code));
     }
   }
   cast->goes_through_integers = IsSmallInteger(from) || IsSmallInteger(to);

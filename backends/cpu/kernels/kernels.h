@@ -384,6 +384,18 @@ absl::Status RunQLinearMatMul(const KernelCall& call);
 template <typename X, typename S, typename Q>
 absl::Status RunQuantizeLinear(const KernelCall& call);
 
+// quantize_small.cc
+absl::Status AcceptsQuantizeSmall(const NodeSite& site);
+absl::Status AcceptsDequantizeSmall(const NodeSite& site);
+absl::StatusOr<std::unique_ptr<KernelState>> PrepareQuantizeSmall(
+    const NodeSite& site, Device& device);
+absl::StatusOr<std::unique_ptr<KernelState>> PrepareDequantizeSmall(
+    const NodeSite& site, Device& device);
+template <typename X, typename S>
+absl::Status RunQuantizeSmall(const KernelCall& call);
+template <typename S>
+absl::Status RunDequantizeSmall(const KernelCall& call);
+
 // range.cc
 template <typename T>
 absl::Status RunRange(const KernelCall& call);

@@ -11,23 +11,32 @@
 namespace tensord {
 
 // x rounded to the nearest integer, of two the even one, plus the zero point,
-// in the range of Q (of at most 16 bits). A NaN gives the zero point.
+// brought to [least, most], which is within 17 bits and has the zero point. A
+// NaN gives the zero point.
 //
 // Cut to the range first, x is so small that adding 1.5 times the first number
 // whose neighbours are 1 apart leaves no bit behind the point: the addition
 // does the rounding, in a way that compilers make vector code of.
-template <typename Q, typename F>
-Q Quantize(F x, int32_t zero_point) {
-  static_assert(sizeof(Q) <= 2 && std::is_floating_point_v<F>);
+template <typename F>
+int32_t QuantizeTo(F x, int32_t zero_point, int32_t least, int32_t most) {
+  static_assert(std::is_floating_point_v<F>);
   constexpr F kShift =
       static_cast<F>(int64_t{3} << (std::numeric_limits<F>::digits - 2));
-  const F low = static_cast<F>(std::numeric_limits<Q>::min() - zero_point);
-  const F high = static_cast<F>(std::numeric_limits<Q>::max() - zero_point);
+  const F low = static_cast<F>(least - zero_point);
+  const F high = static_cast<F>(most - zero_point);
   F inside = x < low ? low : x;
   inside = inside > high ? high : inside;
   inside = inside == inside ? inside : 0;
   const F rounded = (inside + kShift) - kShift;
-  return static_cast<Q>(static_cast<int32_t>(rounded) + zero_point);
+  return static_cast<int32_t>(rounded) + zero_point;
+}
+
+// The same for the range of Q.
+template <typename Q, typename F>
+Q Quantize(F x, int32_t zero_point) {
+  static_assert(sizeof(Q) <= 2);
+  return static_cast<Q>(QuantizeTo(x, zero_point, std::numeric_limits<Q>::min(),
+                                   std::numeric_limits<Q>::max()));
 }
 
 // What the int32 sum of products of a's and b's integers is multiplied by to be

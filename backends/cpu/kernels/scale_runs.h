@@ -50,6 +50,13 @@ class ScaleRuns {
     blocks_ = scale[axis];
   }
 
+  // The scale of the element i of x.
+  int64_t IndexOf(int64_t i) const {
+    const int64_t row = i / row_;
+    const int64_t within = i % row_;
+    return ScaleIndex(row, within / length_) + within % length_ * stride_;
+  }
+
   // Calls body(x index, count, scale index, scale stride) for all stretches.
   template <typename Body>
   void ForEach(WorkerPool& workers, Body body) const {

@@ -124,6 +124,19 @@ inline float DecodePowerOfTwo(uint8_t code) {
   return std::ldexp(1.0f, code - 127);
 }
 
+// What a code of any dtype that cast_small.cc names stands for: one of the
+// above, int4, uint4, int2 or uint2.
+inline float DecodeSmall(DType dtype, uint8_t code) {
+  if (dtype == DType::kFloat8E8M0) return DecodePowerOfTwo(code);
+  if (const SmallFloatFormat* format = FindSmallFloat(dtype)) {
+    return DecodeSmallFloat(*format, code);
+  }
+  const int bits = BitWidth(dtype);
+  const bool is_signed = dtype == DType::kInt4 || dtype == DType::kInt2;
+  const bool is_negative = is_signed && code >> (bits - 1) != 0;
+  return static_cast<float>(is_negative ? code - (1 << bits) : code);
+}
+
 }  // namespace tensord
 
 #endif  // TENSORD_BACKENDS_CPU_KERNELS_SMALL_FLOATS_H_

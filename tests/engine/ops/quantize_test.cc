@@ -31,6 +31,27 @@ TEST_F(QuantizeTest, TheZeroPointSaysTheDType) {
               IsRefusal("dtype int32"));
 }
 
+TEST_F(QuantizeTest, SmallDTypes) {
+  for (DType dtype :
+       {DType::kFloat8E4M3FN, DType::kFloat8E4M3FNUZ, DType::kFloat8E5M2,
+        DType::kFloat8E5M2FNUZ, DType::kFloat4E2M1, DType::kUInt4, DType::kInt4,
+        DType::kUInt2, DType::kInt2}) {
+    EXPECT_EQ(Infer({.op = "QuantizeLinear",
+                     .inputs = {Type({2}), Type({}), Type(dtype, {})},
+                     .opset = 25}),
+              absl::StrCat(DTypeName(dtype), " [2]"));
+    EXPECT_EQ(Infer({.op = "DequantizeLinear",
+                     .inputs = {Type(dtype, {2}), Type({}), Type(dtype, {})},
+                     .opset = 25}),
+              "float32 [2]");
+  }
+  EXPECT_THAT(
+      Infer({.op = "QuantizeLinear",
+             .inputs = {Type({2}), Type({}), Type(DType::kFloat8E8M0, {})},
+             .opset = 25}),
+      IsRefusal("dtype float8e8m0"));
+}
+
 TEST_F(QuantizeTest, TheScaleSaysTheFloat) {
   EXPECT_EQ(Infer({.op = "DequantizeLinear",
                    .inputs = {Type(DType::kUInt8, {"N", 3}),
@@ -128,10 +149,6 @@ TEST_F(QuantizeTest, WhatTheStandardHasBesideIsNamed) {
                      .inputs = {Type({2}), Type(DType::kInt32, {})},
                      .opset = 23}),
               IsUnsupported("int32"));
-  EXPECT_THAT(Infer({.op = "DequantizeLinear",
-                     .inputs = {Type(DType::kInt4, {2}), Type({})},
-                     .opset = 21}),
-              IsUnsupported("int4"));
   EXPECT_THAT(Infer({.op = "QuantizeLinear",
                      .inputs = {Type({2}), Type({})},
                      .attributes = {{"precision", Number(DType::kFloat64)}},

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tests/backends/cpu/kernels/small_codes.h"
 #include "tests/support/matchers.h"
 #include "tests/support/run_op.h"
 
@@ -250,6 +252,139 @@ TEST(DequantizeLinearTest, TheOutputsDTypeMayBeNamed) {
        .opset = 23});
   EXPECT_EQ(y.dtype, DType::kFloat16);
   EXPECT_THAT(y, Near({6, INFINITY}, 0));
+}
+
+// The dtypes of 8 bits and less that C++ lacks.
+constexpr DType kSmallFloats[] = {DType::kFloat8E4M3FN, DType::kFloat8E4M3FNUZ,
+                                  DType::kFloat8E5M2, DType::kFloat8E5M2FNUZ,
+                                  DType::kFloat4E2M1};
+
+TestTensor Shaped(TestTensor tensor, const Shape& shape) {
+  tensor.shape = shape;
+  return tensor;
+}
+
+// 1100 elements in rows of 11, so that rows end within bytes and within blocks
+// of work.
+const Shape kOddRows({100, 11});
+
+TEST(QuantizeSmallTest, IntegersArePackedAndSaturated) {
+  for (DType to : kSmallIntegers) {
+    const bool is_signed = to == DType::kInt4 || to == DType::kInt2;
+    const int levels = 1 << BitWidth(to);
+    const Limits limits = {is_signed ? -levels / 2.0 : 0.0,
+                           (is_signed ? levels / 2 : levels) - 1.0};
+    for (DType from : kWide) {
+      const TestTensor x = Pattern(from, kOddRows);
+      const TestTensor scale = Scales(from, {11});
+      const TestTensor zero =
+          Codes(to, {0, 1, levels - 1, 0, 1, 0, 1, levels - 1, 1, 0, 1});
+      const TestTensor zero_numbers = Cast(zero, DType::kFloat32);
+      const TestTensor y = MustRunOp(
+          {.op = "QuantizeLinear", .inputs = {x, scale, zero}, .opset = 25});
+      ASSERT_EQ(y.dtype, to);
+      std::vector<int> expected;
+      for (int64_t i = 0; i < 1100; ++i) {
+        const double quotient =
+            TensorOf(from, {}, {x.At(i) / scale.At(i % 11)}).At(0);
+        const auto number = static_cast<int>(
+            Clamp(std::nearbyint(quotient) + zero_numbers.At(i % 11), limits));
+        expected.push_back(number & (levels - 1));
+      }
+      EXPECT_EQ(CodesOf(y), expected)
+          << DTypeName(from) << " to " << DTypeName(to);
+    }
+  }
+}
+
+TEST(QuantizeSmallTest, FloatsRoundAsCastDoes) {
+  for (DType to : kSmallFloats) {
+    for (bool saturates : {false, true}) {
+      std::vector<float> values;
+      for (int i = 0; i < 1100; ++i) {
+        values.push_back(static_cast<float>(i - 550) * 0.37f);
+      }
+      values[7] = 1e30f;
+      values[8] = -INFINITY;
+      values[9] = NAN;
+      for (float scale : {0.001f, 0.5f, 3.0f}) {
+        std::vector<float> quotients;
+        for (float value : values) quotients.push_back(value / scale);
+        const TestTensor expected =
+            Shaped(Cast(Tensor({1100}, quotients), to, saturates), kOddRows);
+        EXPECT_EQ(
+            MustRunOp(
+                {.op = "QuantizeLinear",
+                 .inputs = {Tensor(kOddRows, values), Tensor({}, {scale})},
+                 .attributes = {{"output_dtype", static_cast<int64_t>(to)},
+                                {"saturate", int64_t{saturates}}},
+                 .opset = 25}),
+            expected)
+            << DTypeName(to) << " by " << scale;
+      }
+    }
+  }
+}
+
+TEST(QuantizeSmallTest, AFloatsZeroPointIsAdded) {
+  const TestTensor x = Tensor({4}, {1, 2, 3, -1});
+  const TestTensor zero = Cast(Tensor({1}, {2}), DType::kFloat8E4M3FN);
+  const TestTensor y = MustRunOp({.op = "QuantizeLinear",
+                                  .inputs = {x, Tensor({1}, {0.5f}), zero},
+                                  .opset = 19});
+  EXPECT_THAT(Cast(y, DType::kFloat32), Near({4, 6, 8, 0}, 0));
+  EXPECT_THAT(MustRunOp({.op = "DequantizeLinear",
+                         .inputs = {y, Tensor({1}, {0.5f}), zero},
+                         .opset = 19}),
+              Near({1, 2, 3, -1}, 0));
+}
+
+TEST(DequantizeSmallTest, EveryCodeOfEveryDType) {
+  std::vector<DType> dtypes(std::begin(kSmallFloats), std::end(kSmallFloats));
+  dtypes.insert(dtypes.end(), std::begin(kSmallIntegers),
+                std::end(kSmallIntegers));
+  for (DType from : dtypes) {
+    std::vector<int> codes;
+    for (int i = 0; i < 1100; ++i) codes.push_back(i % (1 << BitWidth(from)));
+    const TestTensor x = Shaped(Codes(from, codes), kOddRows);
+    const TestTensor numbers = Cast(x, DType::kFloat32);
+    for (DType to : kWide) {
+      // Half a block is left at the end of each column.
+      const TestTensor scale = Scales(to, {7, 11});
+      std::vector<double> expected;
+      for (int64_t i = 0; i < 1100; ++i) {
+        const double factor = scale.At(i / 11 / 16 * 11 + i % 11);
+        expected.push_back(static_cast<float>(numbers.At(i)) *
+                           static_cast<float>(factor));
+      }
+      EXPECT_THAT(MustRunOp({.op = "DequantizeLinear",
+                             .inputs = {x, scale},
+                             .attributes = {{"axis", int64_t{0}},
+                                            {"block_size", int64_t{16}}},
+                             .opset = 25}),
+                  IsNear(TensorOf(to, kOddRows, expected), Tolerance{}))
+          << DTypeName(from) << " to " << DTypeName(to);
+    }
+  }
+}
+
+TEST(DequantizeSmallTest, ZeroPointsAreTakenOff) {
+  EXPECT_THAT(
+      MustRunOp({.op = "DequantizeLinear",
+                 .inputs = {Codes(DType::kInt4, {8, 7, 15, 0}), Tensor({}, {2}),
+                            Shaped(Codes(DType::kInt4, {9}), {})},
+                 .opset = 21}),
+      Near({-2, 28, 12, 14}, 0));
+}
+
+TEST(QuantizeSmallTest, NothingAtAll) {
+  EXPECT_EQ(MustRunOp({.op = "QuantizeLinear",
+                       .inputs = {Tensor({0, 3}, std::vector<float>{}),
+                                  Tensor({3}, {1, 2, 3}),
+                                  Codes(DType::kInt4, {0, 0, 0})},
+                       .opset = 21})
+                .shape,
+            Shape({0, 3}));
 }
 
 struct Dynamic {
