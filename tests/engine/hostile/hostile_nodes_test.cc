@@ -25,7 +25,9 @@ TestTensor Vector(const Ints& values) {
   return Tensor<int64_t>({static_cast<int64_t>(values.size())}, values);
 }
 TestTensor Scalar(int64_t value) { return Tensor<int64_t>(Shape(), {value}); }
-TestTensor Number(float value) { return Tensor<float>(Shape(), {value}); }
+TestTensor Number(float value) {
+  return TensorOf(DType::kFloat32, Shape(), {value});
+}
 const TestTensor kAbsent;
 
 class HostileNodeTest : public HostileTest,

@@ -5,10 +5,11 @@ namespace {
 
 using DropoutTest = InferTest;
 
-HostTensor OneOf(DType dtype, absl::Span<const uint8_t> bytes) {
-  return HostTensor::Make(dtype, {}, [&](auto to) {
-    for (size_t i = 0; i < bytes.size(); ++i) to[i] = std::byte{bytes[i]};
-  });
+HostTensor OneOf(DType dtype, std::vector<uint8_t> bytes) {
+  return *HostTensor::Copy(
+      dtype, Shape(),
+      absl::MakeConstSpan(reinterpret_cast<const std::byte*>(bytes.data()),
+                          bytes.size()));
 }
 
 TEST_F(DropoutTest, IsForInference) {
