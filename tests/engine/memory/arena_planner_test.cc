@@ -1,5 +1,7 @@
 #include "engine/memory/arena_planner.h"
 
+#include <iterator>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -75,6 +77,37 @@ TEST(ArenaPlanner, RandomPlansNeverOverlapAndAreNearTheLowerBound) {
     ASSERT_GE(plan.arena_bytes, ArenaLowerBound(ranges));
     ASSERT_LE(plan.arena_bytes, 2 * ArenaLowerBound(ranges)) << round;
   }
+}
+
+// 50,000 ranges: the small ones are placed by step. HasOverlap() would look at
+// all pairs, so what is alive is followed here.
+TEST(ArenaPlanner, VeryManyRangesNeverOverlapAndStayNearTheLowerBound) {
+  std::mt19937 random(11);
+  std::vector<LiveRange> ranges;
+  for (int i = 0; i < 50'000; ++i) {
+    ranges.push_back(
+        {1 + random() % 5'000, i, i + static_cast<int32_t>(random() % 200)});
+  }
+  const ArenaPlan plan = PlanArena(ranges);
+  std::map<uint64_t, uint64_t> alive;  // offset to end
+  std::multimap<int32_t, size_t> ends;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    while (!ends.empty() && ends.begin()->first < ranges[i].first_step) {
+      alive.erase(plan.offsets[ends.begin()->second]);
+      ends.erase(ends.begin());
+    }
+    const uint64_t begin = plan.offsets[i];
+    const uint64_t end = begin + ranges[i].size_bytes;
+    const auto after = alive.lower_bound(begin);
+    ASSERT_TRUE(after == alive.end() || after->first >= end) << i;
+    ASSERT_TRUE(after == alive.begin() || std::prev(after)->second <= begin)
+        << i;
+    ASSERT_LE(end, plan.arena_bytes);
+    alive.emplace(begin, end);
+    ends.emplace(ranges[i].last_step, i);
+  }
+  EXPECT_LT(static_cast<double>(plan.arena_bytes),
+            1.6 * static_cast<double>(ArenaLowerBound(ranges)));
 }
 
 TEST(ArenaPlanner, TheOverlapCheckFindsAnOverlap) {
