@@ -20,10 +20,11 @@ absl::StatusOr<std::vector<FlowValue>> RunBody(FlowNode& node, int body,
   return program.Run(node.run, std::move(inputs));
 }
 
-std::vector<TensorType> BodyOutputTypes(
-    FlowNode& node, std::vector<std::optional<Shape>> inputs, size_t skipped) {
+std::vector<TensorType> BodyOutputTypes(FlowNode& node,
+                                        std::vector<TensorType> inputs,
+                                        size_t skipped) {
   for (const FlowValue& captured : node.captured(0)) {
-    inputs.push_back(ShapeOf(captured));
+    inputs.push_back(TypeOf(captured));
   }
   std::vector<TensorType> types =
       node.program.Body(node.node_id, 0).OutputTypes(inputs);
@@ -31,9 +32,9 @@ std::vector<TensorType> BodyOutputTypes(
   return types;
 }
 
-std::optional<Shape> ShapeOf(const FlowValue& value) {
-  if (!value.is_tensor()) return std::nullopt;
-  return value.tensor->shape();
+TensorType TypeOf(const FlowValue& value) {
+  if (!value.is_tensor()) return {};
+  return {value.tensor->dtype(), ToSymbolic(value.tensor->shape())};
 }
 
 absl::Status CheckOutputCount(const FlowNode& node, size_t made) {

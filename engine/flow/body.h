@@ -1,7 +1,6 @@
 #ifndef TENSORD_ENGINE_FLOW_BODY_H_
 #define TENSORD_ENGINE_FLOW_BODY_H_
 
-#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,13 +16,14 @@ absl::StatusOr<std::vector<FlowValue>> RunBody(FlowNode& node, int body,
                                                std::vector<FlowValue> inputs);
 
 // The types of what body 0 gives behind its first `skipped` outputs, for own
-// inputs of these shapes (nothing for what is no tensor): as inference has
-// them, else as declared. For the scan outputs of a loop that never runs its
-// body.
-std::vector<TensorType> BodyOutputTypes(
-    FlowNode& node, std::vector<std::optional<Shape>> inputs, size_t skipped);
+// inputs of these types (without a shape where there is no tensor): as
+// inference has them, else as declared. For the scan outputs of a loop that
+// never runs its body.
+std::vector<TensorType> BodyOutputTypes(FlowNode& node,
+                                        std::vector<TensorType> inputs,
+                                        size_t skipped);
 
-std::optional<Shape> ShapeOf(const FlowValue& value);
+TensorType TypeOf(const FlowValue& value);
 
 // kInvalidArgument when the node has more outputs than were made.
 absl::Status CheckOutputCount(const FlowNode& node, size_t made);

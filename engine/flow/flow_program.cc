@@ -117,23 +117,23 @@ absl::StatusOr<std::vector<FlowValue>> FlowProgram::Run(
 }
 
 std::vector<TensorType> FlowProgram::OutputTypes(
-    absl::Span<const std::optional<Shape>> input_shapes) const {
+    absl::Span<const TensorType> input_types) const {
   std::vector<TensorType> types;
   for (ValueId output : graph_->outputs) {
     types.push_back(graph_->value(output).type);
   }
-  std::vector<Shape> shapes;
-  for (const std::optional<Shape>& shape : input_shapes) {
-    if (!shape.has_value()) return types;
-    shapes.push_back(*shape);
+  if (input_types.size() != graph_->inputs.size()) return types;
+  Graph typed = *graph_;
+  for (size_t i = 0; i < input_types.size(); ++i) {
+    if (!input_types[i].shape.has_value()) return types;
+    typed.values[typed.inputs[i]].type = input_types[i];
   }
   const absl::StatusOr<Inference> inference =
-      InferGraph(*graph_, shapes, KnownExtents{}, environment_.limits,
-                 environment_.evaluator);
+      InferGraph(typed, environment_.limits, environment_.evaluator);
   // A body that cannot run is no fault of a loop that does not run it.
   if (!inference.ok()) return types;
   for (size_t i = 0; i < types.size(); ++i) {
-    const TensorType& inferred = inference->types[graph_->outputs[i]];
+    const TensorType& inferred = inference->types[typed.outputs[i]];
     if (inferred.shape.has_value()) types[i] = inferred;
   }
   return types;

@@ -68,10 +68,10 @@ class FlowProgram {
   absl::StatusOr<std::vector<FlowValue>> Run(FlowRun& run,
                                              std::vector<FlowValue> inputs);
 
-  // The types of the outputs for inputs of these shapes, without a run: what
+  // The types of the outputs for inputs of these types, without a run: what
   // inference knows, else what is declared.
   std::vector<TensorType> OutputTypes(
-      absl::Span<const std::optional<Shape>> input_shapes) const;
+      absl::Span<const TensorType> input_types) const;
 
   const Graph& graph() const { return *graph_; }
   // What one run's values between stages may take together.

@@ -1,5 +1,4 @@
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -89,8 +88,9 @@ absl::StatusOr<std::vector<FlowValue>> RunLoop(FlowNode& node) {
 
   std::vector<TensorType> types;
   if (trip == 0 && scans.size() > 0) {
-    std::vector<std::optional<Shape>> inputs = {Shape({}), Shape({})};
-    for (const FlowValue& value : carried) inputs.push_back(ShapeOf(value));
+    std::vector<TensorType> inputs = {{DType::kInt64, SymbolicShape()},
+                                      {DType::kBool, SymbolicShape()}};
+    for (const FlowValue& value : carried) inputs.push_back(TypeOf(value));
     types = BodyOutputTypes(node, std::move(inputs), first_scan);
   }
   std::vector<FlowValue> results = std::move(carried);

@@ -1,4 +1,3 @@
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -113,11 +112,11 @@ absl::Status AppendSlices(const ScanPlan& plan, int64_t trip,
 // Of the scan outputs, if there were anything to scan.
 absl::StatusOr<std::vector<TensorType>> TypesWithoutTrips(
     FlowNode& node, const ScanPlan& plan) {
-  std::vector<std::optional<Shape>> inputs;
-  for (const FlowValue& state : plan.state) inputs.push_back(ShapeOf(state));
+  std::vector<TensorType> inputs;
+  for (const FlowValue& state : plan.state) inputs.push_back(TypeOf(state));
   for (const ScanPlan::Walked& walked : plan.walked) {
-    TENSORD_ASSIGN_OR_RETURN(Shape shape, SliceShape(walked));
-    inputs.emplace_back(std::move(shape));
+    TENSORD_ASSIGN_OR_RETURN(const Shape shape, SliceShape(walked));
+    inputs.push_back({walked.tensor->dtype(), ToSymbolic(shape)});
   }
   return BodyOutputTypes(node, std::move(inputs), plan.state.size());
 }

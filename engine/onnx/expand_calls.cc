@@ -140,17 +140,21 @@ absl::StatusOr<std::optional<Attribute>> OnnxGraphReader::ReadAttribute(
     TENSORD_RETURN_IF_ERROR(Charge(CopiedBytes(*argument)));
     return *argument;
   }
-  const OnnxAttributeParts parts{
-      .tensor =
-          [&](onnx::TensorProto& tensor) { return ReadTensor(tensor, scope); },
-      .graph = [&](onnx::GraphProto& body) -> absl::StatusOr<GraphDef> {
-        if (scope == nullptr) {
-          return ReadGraph(body, nullptr, frame.path, ValuePlace::kBody);
-        }
-        const Scope inner(body, *scope, fresh_);
-        return ReadGraph(body, &inner, frame.path, ValuePlace::kBody);
-      }};
-  TENSORD_ASSIGN_OR_RETURN(Attribute value, ReadOnnxAttribute(proto, parts));
+  // Named, since the parts only refer to them.
+  const auto read_tensor = [&](onnx::TensorProto& tensor) {
+    return ReadTensor(tensor, scope);
+  };
+  const auto read_graph =
+      [&](onnx::GraphProto& body) -> absl::StatusOr<GraphDef> {
+    if (scope == nullptr) {
+      return ReadGraph(body, nullptr, frame.path, ValuePlace::kBody);
+    }
+    const Scope inner(body, *scope, fresh_);
+    return ReadGraph(body, &inner, frame.path, ValuePlace::kBody);
+  };
+  TENSORD_ASSIGN_OR_RETURN(
+      Attribute value,
+      ReadOnnxAttribute(proto, {.tensor = read_tensor, .graph = read_graph}));
   if (scope != nullptr) TENSORD_RETURN_IF_ERROR(Charge(CopiedBytes(value)));
   return value;
 }

@@ -115,6 +115,26 @@ absl::Status CheckBlocks(InferContext& context, int64_t block_size, int axis) {
   return absl::OkStatus();
 }
 
+bool IsOneElement(const SymbolicShape& shape) {
+  return shape.empty() || (shape.size() == 1 && shape[0] == Dim::Known(1));
+}
+
+// The zero point has the scale's shape; exporters write one element as a scalar
+// or as a vector, and not always both in the same way.
+absl::Status CheckZeroPoint(InferContext& context) {
+  const SymbolicShape& scale = context.shape(1);
+  const SymbolicShape& zero_point = context.shape(2);
+  if (IsOneElement(scale) && IsOneElement(zero_point)) return absl::OkStatus();
+  const int rank = context.rank(1);
+  TENSORD_RETURN_IF_ERROR(context.CheckRank(2, rank, rank));
+  for (int i = 0; i < rank; ++i) {
+    TENSORD_RETURN_IF_ERROR(context.CheckSameDim(
+        absl::StrCat("scale vs zero point: dimension ", i, ":"), scale[i],
+        zero_point[i]));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckScale(InferContext& context) {
   const QuantizeParams& params = context.params<QuantizeParams>();
   if (Has(kScalesElsewhere, context.dtype(1))) {
@@ -123,19 +143,9 @@ absl::Status CheckScale(InferContext& context) {
   }
   TENSORD_RETURN_IF_ERROR(context.CheckDType(1, kScales));
   const SymbolicShape& scale = context.shape(1);
-  if (context.has_input(2)) {
-    const int rank = context.rank(1);
-    TENSORD_RETURN_IF_ERROR(context.CheckRank(2, rank, rank));
-    for (int i = 0; i < rank; ++i) {
-      TENSORD_RETURN_IF_ERROR(context.CheckSameDim(
-          absl::StrCat("scale vs zero point: dimension ", i, ":"), scale[i],
-          context.shape(2)[i]));
-    }
-  }
+  if (context.has_input(2)) TENSORD_RETURN_IF_ERROR(CheckZeroPoint(context));
   // One element: the axis and the blocks say nothing.
-  if (scale.empty() || (scale.size() == 1 && scale[0] == Dim::Known(1))) {
-    return absl::OkStatus();
-  }
+  if (IsOneElement(scale)) return absl::OkStatus();
   TENSORD_ASSIGN_OR_RETURN(const int axis,
                            context.NormalizeAxis(params.axis, context.rank(0)));
   if (params.block_size > 0) {

@@ -17,8 +17,14 @@ import programs  # noqa: E402
 DEBIAN_CASES = "/usr/share/libonnx-testdata/data"
 
 # How many cases must pass.
-FLOOR_SHARED = 1204
+FLOOR_SHARED = 2580
 FLOOR_DEBIAN = 469
+
+# Cases whose data says otherwise than the same case of a later release, and why we side with that one.
+CONTRADICTED = {
+    "node-older/test_cast_FLOAT16_to_FLOAT4E2M1__1.18.0":
+        "NaN, which float4e2m1 has not, becomes 6 there; from 1.19.1 on it becomes -0",
+}
 
 # Of one case. A loaded machine and a sanitizer's build are slow; a hang never ends.
 TIMEOUT_S = 60
@@ -40,8 +46,11 @@ def run(*arguments):
 
 class Conformance(unittest.TestCase):
     def check(self, cases, floor):
-        code, lines, totals = run("--cases", cases, "--allow", "refused", "--at-least", str(floor))
+        code, lines, totals = run("--cases", cases, "--allow", "refused", "--allow", "wrong",
+                                  "--at-least", str(floor))
         print("\n".join(lines))
+        wrong = {line.split()[1] for line in lines if line.startswith("wrong ")}
+        self.assertEqual(wrong - set(CONTRADICTED), set())
         self.assertEqual(code, 0)
         self.assertIsNotNone(totals)
 

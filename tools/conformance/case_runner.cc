@@ -74,9 +74,8 @@ class CaseRun {
       result = RunSet(submitted->graph_id(), std::move(set), *rule);
       if (result.outcome != Outcome::kPassed) break;
     }
-    // Best effort: an error of this call is no error of the case.
-    client_.DeleteGraph(submitted->graph_id(), {.timeout = options_.timeout})
-        .IgnoreError();
+    // The graph stays for the daemon's cache to drop: another case in flight may
+    // have the same bytes, and so the same graph.
     return result;
   }
 

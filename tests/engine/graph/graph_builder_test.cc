@@ -414,9 +414,10 @@ TEST(GraphBuilderTest, WhatNestedGraphsCaptureIsLimitedInAllOfThem) {
   limits.max_values = 20;
   EXPECT_TRUE(BuildGraph(body, limits).ok());
   limits.max_values = 19;
-  EXPECT_EQ(BuildGraph(body, limits).status().message(),
-            "graph has 20 values that nested graphs capture; the limit "
-            "max_values is 19 (--max-values)");
+  EXPECT_THAT(std::string(BuildGraph(body, limits).status().message()),
+              testing::EndsWith(
+                  "graph has 20 values that nested graphs capture; the limit "
+                  "max_values is 19 (--max-values)"));
 }
 
 TEST(GraphBuilderTest, AHundredThousandNodesInReverseOrderAreBuilt) {

@@ -139,12 +139,21 @@ TEST_F(QuantizeTest, ScalesMustFit) {
       IsRefusal("scale vs zero point: dimension 0: 7 vs 6"));
 }
 
-TEST_F(QuantizeTest, WhatTheStandardHasBesideIsNamed) {
+TEST_F(QuantizeTest, OneElementMayBeAScalarOrAVector) {
+  for (const auto& [scale, zero_point] :
+       {std::pair{Type({}), Type(DType::kInt8, {1})},
+        std::pair{Type({1}), Type(DType::kInt8, {})}}) {
+    EXPECT_EQ(Infer({.op = "QuantizeLinear",
+                     .inputs = {Type({2, 7}), scale, zero_point}}),
+              "int8 [2, 7]");
+  }
   EXPECT_THAT(
       Infer({.op = "QuantizeLinear",
-             .inputs = {Type({2}), Type({}), Type(DType::kFloat8E4M3FN, {})},
-             .opset = 19}),
-      IsUnsupported("float8e4m3fn"));
+             .inputs = {Type({2, 7}), Type({}), Type(DType::kInt8, {2})}}),
+      IsRefusal("input 2 has rank 1, not 0"));
+}
+
+TEST_F(QuantizeTest, WhatTheStandardHasBesideIsNamed) {
   EXPECT_THAT(Infer({.op = "QuantizeLinear",
                      .inputs = {Type({2}), Type(DType::kInt32, {})},
                      .opset = 23}),
