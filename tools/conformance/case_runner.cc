@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -48,8 +49,9 @@ std::string NoteOf(const Comparison& comparison) {
 
 class CaseRun {
  public:
-  CaseRun(Client& client, const RunOptions& options)
+  CaseRun(Client& client, const RunOptions& options, ModelsInUse& in_use)
       : client_(client),
+        in_use_(in_use),
         options_(options),
         deadline_(absl::Now() + options.timeout) {}
 
@@ -62,6 +64,8 @@ class CaseRun {
               .reason = std::string(files.status().message())};
     }
     if (!files.ok()) return Unusable(files.status());
+    in_use_.Take(files->model);
+    const absl::Cleanup release = [&] { in_use_.Release(files->model); };
     // The deadline is the daemon's; it starts when the files are read.
     deadline_ = absl::Now() + options_.timeout;
     v1::CompileOptions compile;
@@ -74,8 +78,9 @@ class CaseRun {
       result = RunSet(submitted->graph_id(), std::move(set), *rule);
       if (result.outcome != Outcome::kPassed) break;
     }
-    // The graph stays for the daemon's cache to drop: another case in flight may
-    // have the same bytes, and so the same graph.
+    // Best effort: an error of this call is no error of the case.
+    client_.DeleteGraph(submitted->graph_id(), {.timeout = options_.timeout})
+        .IgnoreError();
     return result;
   }
 
@@ -117,6 +122,7 @@ class CaseRun {
   }
 
   Client& client_;
+  ModelsInUse& in_use_;
   const RunOptions& options_;
   absl::Time deadline_;
 };
@@ -124,9 +130,9 @@ class CaseRun {
 }  // namespace
 
 Result RunCase(Client& client, const CaseStore& store, const Case& to_run,
-               const RunOptions& options) {
+               const RunOptions& options, ModelsInUse& in_use) {
   const absl::Time start = absl::Now();
-  Result result = CaseRun(client, options).Do(store, to_run);
+  Result result = CaseRun(client, options, in_use).Do(store, to_run);
   result.duration = absl::Now() - start;
   return result;
 }

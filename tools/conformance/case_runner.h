@@ -7,6 +7,7 @@
 #include "clients/cpp/client.h"
 #include "tools/conformance/case_list.h"
 #include "tools/conformance/case_store.h"
+#include "tools/conformance/models_in_use.h"
 #include "tools/conformance/result.h"
 
 namespace tensord::conformance {
@@ -19,12 +20,12 @@ struct RunOptions {
 };
 
 // Submits the model of the case, runs each of its data sets,
-// compares, and deletes the graph.
+// compares, and deletes the graph. `in_use` is shared by all cases in flight.
 //
 // That the connection broke is kCrash here; whether the daemon died is the
 // caller's to find out.
 Result RunCase(Client& client, const CaseStore& store, const Case& to_run,
-               const RunOptions& options);
+               const RunOptions& options, ModelsInUse& in_use);
 
 }  // namespace tensord::conformance
 

@@ -41,7 +41,8 @@ class Suite {
 
  private:
   Result RunOne(size_t index) {
-    return RunCase(target_.client(), store_, cases_[index], options_.run);
+    return RunCase(target_.client(), store_, cases_[index], options_.run,
+                   in_use_);
   }
 
   static bool IsSuspect(const Result& result) {
@@ -118,6 +119,7 @@ class Suite {
 
   const std::vector<Case>& cases_;
   const CaseStore& store_;
+  ModelsInUse in_use_;
   Target& target_;
   const SuiteOptions& options_;
   std::vector<Result> results_;
