@@ -156,7 +156,7 @@ def compare(name, path, folder, daemon):
     files = {}
     for index, (key, value) in enumerate(inputs.items()):
         files[key] = folder / f"input_{index}.npy"
-        numpy.save(files[key], value)
+        numpy.save(files[key], numpy.asarray(value, order="C"))
     expected = outputs_of(session, inputs)
     del session
     slack = 0.0
