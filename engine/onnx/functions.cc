@@ -74,12 +74,13 @@ absl::Status ReadParameters(OnnxFunction& function) {
   for (const std::string& name : function.proto->attribute()) {
     TENSORD_RETURN_IF_ERROR(add(name, std::nullopt));
   }
-  const OnnxAttributeParts parts{
-      .tensor = &ReadOnnxTensor,
-      .graph = [](onnx::GraphProto&) -> absl::StatusOr<GraphDef> {
-        return absl::UnimplementedError(
-            "its default is a graph, which is not supported");
-      }};
+  // Named, since the parts only refer to it.
+  const auto refuse_graph = [](onnx::GraphProto&) -> absl::StatusOr<GraphDef> {
+    return absl::UnimplementedError(
+        "its default is a graph, which is not supported");
+  };
+  const OnnxAttributeParts parts{.tensor = &ReadOnnxTensor,
+                                 .graph = refuse_graph};
   for (onnx::AttributeProto& proto :
        *function.proto->mutable_attribute_proto()) {
     absl::StatusOr<Attribute> value = ReadOnnxAttribute(proto, parts);
