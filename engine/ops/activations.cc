@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "engine/graph/escape.h"
 #include "engine/graph/status_macros.h"
 #include "engine/ops/element_map.h"
 #include "engine/ops/op_list.h"
@@ -39,8 +40,9 @@ absl::StatusOr<OpParams> ReadGelu(NodeReader& node) {
   TENSORD_ASSIGN_OR_RETURN(const std::string approximate,
                            node.String("approximate", "none"));
   if (approximate != "none" && approximate != "tanh") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "attribute 'approximate' is '", approximate, "', not none or tanh"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("attribute 'approximate' is ", Quoted(approximate),
+                     ", not none or tanh"));
   }
   return GeluParams{.approximates_by_tanh = approximate == "tanh"};
 }

@@ -160,6 +160,11 @@ TEST_F(ElementMapTest, RefusesParametersThatNoRunCouldUse) {
                      .inputs = {Type({2})},
                      .attributes = {{"approximate", "sigmoid"}}}),
               IsRefusal("'approximate' is 'sigmoid', not none or tanh"));
+  EXPECT_THAT(Infer({.op = "Gelu",
+                     .inputs = {Type({2})},
+                     .attributes = {{"approximate", "\x04"}},
+                     .opset = 20}),
+              IsRefusal("'approximate' is '\\x04', not none or tanh"));
   EXPECT_THAT(Infer({.op = "IsInf",
                      .inputs = {Type({2})},
                      .attributes = {{"detect_negative", int64_t{2}}}}),
