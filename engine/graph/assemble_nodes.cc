@@ -196,21 +196,32 @@ absl::Status GraphAssembler::AddNode(PendingNode pending,
   for (const auto& [index, tensor] : built.constant_inputs) {
     TENSORD_RETURN_IF_ERROR(AddConstantInput(node, index, tensor));
   }
+  TENSORD_RETURN_IF_ERROR(AddUnreadOutputs(node));
   const auto id = static_cast<NodeId>(graph_.nodes.size());
-  for (ValueId output : node.outputs) {
-    if (output != kNoValue) graph_.values[output].producer = id;
-  }
+  for (ValueId output : node.outputs) graph_.values[output].producer = id;
   graph_.nodes.push_back(std::move(node));
+  return absl::OkStatus();
+}
+
+absl::Status GraphAssembler::AddUnreadOutputs(Node& node) {
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] != kNoValue) continue;
+    const std::string what = absl::StrCat("output ", i);
+    TENSORD_ASSIGN_OR_RETURN(node.outputs[i],
+                             values_.Define(values_.UnusedName(absl::StrCat(
+                                                node.name, ":output", i)),
+                                            what, Value()));
+  }
   return absl::OkStatus();
 }
 
 absl::Status GraphAssembler::AddConstantInput(Node& node, int index,
                                               const HostTensor& tensor) {
-  std::string name = absl::StrCat(node.name, ":input", index);
-  while (values_.Find(name).has_value()) name += "'";
   TENSORD_ASSIGN_OR_RETURN(
       const ValueId id,
-      values_.DefineConstant(name, absl::StrCat("input ", index), tensor));
+      values_.DefineConstant(
+          values_.UnusedName(absl::StrCat(node.name, ":input", index)),
+          absl::StrCat("input ", index), tensor));
   if (index >= static_cast<int>(node.inputs.size())) {
     node.inputs.resize(index + 1, kNoValue);
   }

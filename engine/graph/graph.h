@@ -56,8 +56,13 @@ struct Node {
   std::string name;
   OpKind op;
   OpParams params;
-  std::vector<ValueId> inputs;   // kNoValue for an absent optional input
-  std::vector<ValueId> outputs;  // kNoValue for one that nobody wants
+  std::vector<ValueId> inputs;  // kNoValue for an absent optional input
+  // Kernels may write to each: one that the client left out before one that it
+  // named is a value that nobody reads.
+  std::vector<ValueId> outputs;
+
+  // Of a node that a pass made of others: their names, producers first.
+  std::vector<std::string> fused_from;
 
   // Bodies in the order of OpDef::body_attributes. What they capture stands in
   // `inputs` behind the operator's own `own_input_count`, body after body.

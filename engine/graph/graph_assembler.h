@@ -66,6 +66,8 @@ class GraphAssembler {
   absl::Status AddBodies(PendingNode& node, std::vector<ValueId>& inputs);
   absl::Status AddNodes();
   absl::Status AddNode(PendingNode pending, std::vector<ValueId> inputs);
+  // Values for the outputs that the node leaves out before one that it names.
+  absl::Status AddUnreadOutputs(Node& node);
   // What older operator sets had as an attribute.
   absl::Status AddConstantInput(Node& node, int index,
                                 const HostTensor& tensor);

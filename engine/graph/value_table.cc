@@ -45,6 +45,14 @@ std::optional<ValueId> ValueTable::Find(absl::string_view name) const {
   return it->second;
 }
 
+std::string ValueTable::UnusedName(absl::string_view stem) {
+  std::string name(stem);
+  while (by_name_.contains(name)) {
+    name = absl::StrCat(stem, "'", ++last_suffix_);
+  }
+  return name;
+}
+
 Dim ValueTable::ReadDim(const DimDef& def) {
   if (const auto* extent = std::get_if<int64_t>(&def)) {
     return Dim::Known(*extent);

@@ -35,6 +35,11 @@ class ValueTable {
 
   std::optional<ValueId> Find(absl::string_view name) const;
 
+  // For a value that the client did not name: `stem`, or where a value of that
+  // name is there, `stem` and a number. No number is tried twice, so that
+  // clients cannot make this slow with names like it.
+  std::string UnusedName(absl::string_view stem);
+
   // A declared type, its symbols added to the graph's.
   absl::StatusOr<TensorType> ReadType(absl::string_view what,
                                       const ValueDef& def);
@@ -47,6 +52,7 @@ class ValueTable {
   Graph& graph_;
   const GraphLimits& limits_;
   absl::flat_hash_map<std::string, ValueId> by_name_;
+  int64_t last_suffix_ = 0;
 };
 
 }  // namespace tensord

@@ -74,6 +74,11 @@ class TestGraph {
     return *this;
   }
 
+  TestGraph& Opset(int64_t opset) {
+    definition_.opset = opset;
+    return *this;
+  }
+
   TestGraph& Output(std::string name) {
     definition_.outputs.push_back({.name = std::move(name)});
     return *this;
