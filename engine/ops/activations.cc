@@ -7,7 +7,7 @@
 #include "engine/graph/escape.h"
 #include "engine/graph/status_macros.h"
 #include "engine/ops/element_map.h"
-#include "engine/ops/op_list.h"
+#include "engine/ops/op_def.h"
 
 namespace tensord {
 namespace {

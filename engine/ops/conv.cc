@@ -7,7 +7,7 @@
 #include "engine/graph/status_macros.h"
 #include "engine/ops/conv_rules.h"
 #include "engine/ops/dtype_sets.h"
-#include "engine/ops/op_list.h"
+#include "engine/ops/op_def.h"
 
 namespace tensord {
 namespace {

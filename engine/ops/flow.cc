@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/graph/status_macros.h"
 #include "engine/ops/node_reader.h"
-#include "engine/ops/op_list.h"
+#include "engine/ops/op_def.h"
 
 // What engine/flow runs between two stages: control flow, sequences, optionals.
 // Their attributes that hold graphs are read by the graph builder.

@@ -8,7 +8,7 @@
 #include "engine/ops/dtype_sets.h"
 #include "engine/ops/infer_context.h"
 #include "engine/ops/matmul_rules.h"
-#include "engine/ops/op_list.h"
+#include "engine/ops/op_def.h"
 
 namespace tensord {
 namespace {

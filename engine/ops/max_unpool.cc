@@ -13,7 +13,7 @@
 #include "engine/graph/status_macros.h"
 #include "engine/ops/constant_values.h"
 #include "engine/ops/dtype_sets.h"
-#include "engine/ops/op_list.h"
+#include "engine/ops/op_def.h"
 #include "engine/ops/window_rules.h"
 
 namespace tensord {

@@ -2,7 +2,7 @@
 // row-major order: int64 [rank, count]. A scalar gives [0, count].
 
 #include "engine/ops/infer_context.h"
-#include "engine/ops/op_list.h"
+#include "engine/ops/op_def.h"
 
 namespace tensord {
 namespace {

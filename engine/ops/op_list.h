@@ -5,7 +5,8 @@
 
 // Every operator that the engine knows, in the order of OpKind (the compiler
 // checks it). X(Conv) stands for a function OpDef ConvDef(), which a file in
-// engine/ops defines; a new operator is that file and its line here.
+// engine/ops defines; a new operator is that file and its line here. Those files
+// do not include this one: each would be compiled anew with every operator.
 // clang-format off
 #define TENSORD_OPS(X) \
   X(Abs) \

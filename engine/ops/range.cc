@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/graph/status_macros.h"
 #include "engine/ops/infer_context.h"
-#include "engine/ops/op_list.h"
+#include "engine/ops/op_def.h"
 
 namespace tensord {
 namespace {

@@ -7,7 +7,7 @@
 #include "engine/ops/constant_values.h"
 #include "engine/ops/infer_context.h"
 #include "engine/ops/node_reader.h"
-#include "engine/ops/op_list.h"
+#include "engine/ops/op_def.h"
 
 namespace tensord {
 namespace {

@@ -11,7 +11,7 @@
 #include "engine/ops/indexing.h"
 #include "engine/ops/infer_context.h"
 #include "engine/ops/node_reader.h"
-#include "engine/ops/op_list.h"
+#include "engine/ops/op_def.h"
 
 namespace tensord {
 namespace {
