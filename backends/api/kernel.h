@@ -142,6 +142,12 @@ struct KernelCaps {
   // are equal and both are contiguous). The planner then saves a slot.
   uint8_t in_place_inputs = 0;
 
+  // Computes OpParams::epilogue as well.
+  bool takes_epilogue = false;
+
+  // Takes nodes whose ConvParams or PoolParams say channels_last.
+  bool takes_channels_last = false;
+
   // The same bytes in give the same bytes out, on every run.
   bool is_deterministic = true;
 };

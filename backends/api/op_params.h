@@ -2,6 +2,7 @@
 #define TENSORD_BACKENDS_API_OP_PARAMS_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -9,6 +10,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "backends/api/dtype.h"
+#include "backends/api/expression.h"
 #include "backends/api/shape.h"
 
 namespace tensord {
@@ -38,6 +40,9 @@ struct ConvParams {
   // ConvTranspose only. Empty: no extra rows, and the extents that follow from
   // the rest.
   Dims output_padding;
+  // Input 0 and the output have their channels in the last dimension instead of
+  // the second. A pass sets it; the weights stay as the standard has them.
+  bool channels_last = false;
   Dims output_shape;
 };
 
@@ -54,6 +59,8 @@ struct PoolParams {
   // round.
   bool indices_are_column_major = false;
   int64_t p = 2;  // LpPool and GlobalLpPool
+  // As ConvParams::channels_last.
+  bool channels_last = false;
 };
 
 // Softmax, LogSoftmax. Before version 13 of the operator set they saw the input
@@ -157,6 +164,8 @@ struct NormalizationParams {
   bool scales_groups = false;
   // Of LayerNormalization's mean and inverse deviation.
   DType statistics_dtype = DType::kFloat32;
+  // LayerNormalization only: input 3 is added to input 0 first. A pass sets it.
+  bool has_skip = false;
 };
 
 // Over `size` neighbouring channels.
@@ -441,6 +450,55 @@ struct SequenceParams {
   bool new_axis = false;
 };
 
+// AffineGrid.
+struct AffineGridParams {
+  bool align_corners = false;
+};
+
+// TensorScatter: where the update goes along the axis, past the end or from its
+// start again.
+struct TensorScatterParams {
+  int64_t axis = -2;
+  bool is_circular = false;
+};
+
+enum class LinearAttentionRule : uint8_t {
+  kLinear,
+  kGated,
+  kDelta,
+  kGatedDelta,
+};
+
+struct LinearAttentionParams {
+  LinearAttentionRule rule = LinearAttentionRule::kGatedDelta;
+  int64_t query_heads = 0;
+  int64_t key_value_heads = 0;
+  float scale = 0;  // 0: 1 / sqrt(head size)
+};
+
+struct CausalConvParams {
+  bool is_silu = false;  // x * sigmoid(x) behind the sum
+};
+
+enum class LossReduction : uint8_t { kNone, kMean, kSum };
+
+// NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss.
+struct LossParams {
+  LossReduction reduction = LossReduction::kMean;
+  std::optional<int64_t> ignore_index;  // a class that counts for nothing
+};
+
+// Adagrad, Adam, Momentum: the coefficients by the standard's names.
+struct OptimizerParams {
+  float alpha = 0;
+  float beta = 0;
+  float decay_factor = 0;
+  float epsilon = 0;
+  float norm_coefficient = 0;
+  float norm_coefficient_post = 0;
+  bool is_nesterov = false;
+};
+
 // Every alternative but the first, NoParams.
 // clang-format off
 #define TENSORD_OP_PARAMS(X) \
@@ -494,8 +552,24 @@ struct SequenceParams {
   X(RoiAlignParams) \
   X(DftParams) \
   X(WindowParams) \
-  X(DeformConvParams)
+  X(DeformConvParams) \
+  X(AffineGridParams) \
+  X(TensorScatterParams) \
+  X(LinearAttentionParams) \
+  X(CausalConvParams) \
+  X(LossParams) \
+  X(OptimizerParams) \
+  X(Expression)
 // clang-format on
+
+// What a fused node does with the anchor's result before it is stored: input 0
+// of the expression is an element of that result, the others are the node's
+// inputs behind the anchor's own, which broadcast to the result's shape and
+// have its dtype. The result has the shape of the anchor's.
+struct Epilogue {
+  int own_input_count = 0;  // of the anchor; absent optional ones are counted
+  Expression expression;
+};
 
 // One of the structs above, std::get<ConvParams>(params) and so on; a struct
 // becomes one by itself.
@@ -515,6 +589,10 @@ class OpParams : public std::variant<NoParams TENSORD_OP_PARAMS(
   OpParams& operator=(const OpParams& other);
   OpParams& operator=(OpParams&& other) noexcept;
   ~OpParams();
+
+  // Null where nothing was fused. Only kernels with KernelCaps::takes_epilogue
+  // see nodes with one.
+  std::shared_ptr<const Epilogue> epilogue;
 };
 #undef TENSORD_ALTERNATIVE
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "engine/compiled/launch.h"
@@ -32,11 +33,29 @@ double EstimateNs(const KernelEntry& entry, const NodeSite& site,
                                               cost.bytes / device.bytes_per_ns);
 }
 
+bool IsChannelsLast(const OpParams& params) {
+  if (const auto* conv = std::get_if<ConvParams>(&params)) {
+    return conv->channels_last;
+  }
+  const auto* pool = std::get_if<PoolParams>(&params);
+  return pool != nullptr && pool->channels_last;
+}
+
 absl::Status Accepts(const KernelEntry& entry, const NodeSite& site,
                      bool require_deterministic) {
   if (require_deterministic && !entry.caps.is_deterministic) {
     return absl::UnimplementedError(
         "it does not give the same bytes on every run");
+  }
+  if (site.params.epilogue != nullptr && !entry.caps.takes_epilogue) {
+    return absl::UnimplementedError(
+        absl::StrCat("it does not compute the ",
+                     site.params.epilogue->expression.steps.size(),
+                     " element-wise steps that are fused to the node"));
+  }
+  if (IsChannelsLast(site.params) && !entry.caps.takes_channels_last) {
+    return absl::UnimplementedError(
+        "it takes images with their channels in the second dimension");
   }
   return entry.accepts == nullptr ? absl::OkStatus() : entry.accepts(site);
 }
