@@ -26,4 +26,15 @@ std::optional<OpKind> OpKindFromName(absl::string_view name) {
   return static_cast<OpKind>(it - kNames.begin());
 }
 
+absl::string_view OpKindDomain(OpKind op) {
+  switch (op) {
+    case OpKind::kAdagrad:
+    case OpKind::kAdam:
+    case OpKind::kMomentum:
+      return kTrainingDomain;
+    default:
+      return {};
+  }
+}
+
 }  // namespace tensord

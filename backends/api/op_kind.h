@@ -6,14 +6,16 @@
 
 #include "absl/strings/string_view.h"
 
-// Every operator of ONNX's default domain, by the standard's own name. An
-// operator is here before any backend has a kernel for it: a graph that uses
-// one without a kernel is refused with NoBackendForOp, and a metric's label set
-// is bounded by this list.
+// Every operator of ONNX's default domain, and the optimizers of its training
+// domain, by the standard's own name. An operator is here before any backend
+// has a kernel for it: a graph that uses one without a kernel is refused with
+// NoBackendForOp, and a metric's label set is bounded by this list.
 #define TENSORD_ONNX_OP_KINDS(X) \
   X(Abs)                         \
   X(Acos)                        \
   X(Acosh)                       \
+  X(Adagrad)                     \
+  X(Adam)                        \
   X(Add)                         \
   X(AffineGrid)                  \
   X(And)                         \
@@ -119,6 +121,7 @@
   X(Min)                         \
   X(Mish)                        \
   X(Mod)                         \
+  X(Momentum)                    \
   X(Mul)                         \
   X(Multinomial)                 \
   X(Neg)                         \
@@ -241,6 +244,10 @@ absl::string_view OpKindName(OpKind op);
 // The kind of an ONNX operator name; nothing for a name that the standard does
 // not have, tensord's own kinds included.
 std::optional<OpKind> OpKindFromName(absl::string_view name);
+
+// The ONNX domain whose operator this is: empty for the default one.
+inline constexpr absl::string_view kTrainingDomain = "ai.onnx.preview.training";
+absl::string_view OpKindDomain(OpKind op);
 
 }  // namespace tensord
 

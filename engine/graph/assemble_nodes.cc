@@ -24,16 +24,19 @@ void TrimTrailingAbsent(std::vector<std::string>& names) {
   while (!names.empty() && names.back().empty()) names.pop_back();
 }
 
+bool IsOfDomain(OpKind op, absl::string_view domain) {
+  const absl::string_view home = OpKindDomain(op);
+  return home.empty() ? IsDefaultDomain(domain) : domain == home;
+}
+
 }  // namespace
 
 absl::Status GraphAssembler::AddNodeOutputs() {
   for (NodeDef& def : definition_.nodes) {
     TrimTrailingAbsent(def.inputs);
     TrimTrailingAbsent(def.outputs);
-    const std::optional<OpKind> op = IsDefaultDomain(def.domain)
-                                         ? OpKindFromName(def.op_type)
-                                         : std::nullopt;
-    if (!op.has_value() ||
+    const std::optional<OpKind> op = OpKindFromName(def.op_type);
+    if (!op.has_value() || !IsOfDomain(*op, def.domain) ||
         (*op != OpKind::kConstant && FindOpDef(*op) == nullptr)) {
       return UnknownOperator(def.name, def.domain, def.op_type);
     }

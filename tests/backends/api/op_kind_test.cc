@@ -27,6 +27,15 @@ TEST(OpKindTest, OnnxNamesGoRound) {
   }
 }
 
+TEST(OpKindTest, OnlyTheOptimizersAreOfAnotherDomain) {
+  for (int i = 0; i < kOpKindCount; ++i) {
+    const auto op = static_cast<OpKind>(i);
+    const bool is_optimizer = op == OpKind::kAdagrad || op == OpKind::kAdam ||
+                              op == OpKind::kMomentum;
+    EXPECT_EQ(OpKindDomain(op), is_optimizer ? "ai.onnx.preview.training" : "");
+  }
+}
+
 TEST(OpKindTest, NobodyCanSendTensordsOwnKinds) {
   EXPECT_GT(kOpKindCount, kOnnxOpKindCount);
   for (int i = kOnnxOpKindCount; i < kOpKindCount; ++i) {
