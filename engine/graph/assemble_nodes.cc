@@ -34,11 +34,15 @@ bool IsOfDomain(OpKind op, absl::string_view domain) {
 absl::Status GraphAssembler::AddNodeOutputs() {
   for (NodeDef& def : definition_.nodes) {
     TrimTrailingAbsent(def.inputs);
-    TrimTrailingAbsent(def.outputs);
     const std::optional<OpKind> op = OpKindFromName(def.op_type);
     if (!op.has_value() || !IsOfDomain(*op, def.domain) ||
         (*op != OpKind::kConstant && FindOpDef(*op) == nullptr)) {
       return UnknownOperator(def.name, def.domain, def.op_type);
+    }
+    // How many outputs Split has says into how many parts.
+    if (*op == OpKind::kConstant ||
+        FindOpDef(*op)->max_outputs != OpDef::kVariadic) {
+      TrimTrailingAbsent(def.outputs);
     }
     if (*op == OpKind::kConstant) {
       TENSORD_RETURN_IF_ERROR(
