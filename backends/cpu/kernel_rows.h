@@ -481,4 +481,12 @@
          "pad.cc", .accepts = &AcceptsPad, .prepare = &PreparePad,             \
          .run = &RunPad<bytes>)
 
+// What only compile passes make.
+#define ELEMENTWISE_CHAIN(T, suffix, ...)                                 \
+  KERNEL(ElementwiseChain, "elementwise_chain_" suffix, All(kDTypeOf<T>), \
+         "elementwise_chain.cc", .accepts = &AcceptsElementwiseChain,     \
+         .prepare = &PrepareElementwiseChain<T>,                          \
+         .cost = &ElementwiseChainCost, .run = &RunElementwiseChain<T>,   \
+         .caps = {.in_place_inputs = 0xff})
+
 #endif  // TENSORD_BACKENDS_CPU_KERNEL_ROWS_H_

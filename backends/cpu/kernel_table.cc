@@ -1,6 +1,7 @@
 #include "backends/cpu/kernel_table.h"
 
 #include "backends/cpu/kernel_rows.h"
+#include "backends/cpu/kernels/fused_kernels.h"
 #include "backends/cpu/kernels/kernels.h"
 
 namespace tensord {
@@ -455,6 +456,8 @@ constexpr KernelEntry kCpuKernels[] = {
     WHERE(kComplex128, 16, "c128"),
 
     LOGIC(Xor, "xor"),
+
+    ALL_FLOATS(ELEMENTWISE_CHAIN),
 };
 
 }  // namespace

@@ -35,6 +35,7 @@ class Explainer {
     ExplainedNode row;
     row.name = node.name;
     row.op = std::string(OpKindName(node.op));
+    row.fused_from = node.fused_from;
     row.device = device_.id;
     const ValueId output = node.outputs.empty() ? kNoValue : node.outputs[0];
     if (output == kNoValue) return row;

@@ -13,6 +13,7 @@
 #include "engine/graph/escape.h"
 #include "engine/ops/op_table.h"
 #include "engine/passes/fold_constants.h"
+#include "engine/passes/fuse_elementwise.h"
 #include "engine/passes/pass_names.h"
 #include "engine/passes/remove_dead_nodes.h"
 
@@ -110,7 +111,23 @@ class GraphCompiler {
                absl::StrCat("removed ", before - count_nodes(), " nodes"));
     }
     // Passes keep value ids but make new constants known.
-    return Infer();
+    if (absl::Status s = Infer(); !s.ok()) return s;
+    if (IsEnabled(kFuseElementwise)) {
+      const size_t before = count_nodes();
+      graph_ = std::make_shared<Graph>(
+          FuseElementwise(*graph_, inference_,
+                          [this](DType dtype) { return HasChain(dtype); }));
+      NotePass(kFuseElementwise,
+               absl::StrCat("left ", count_nodes(), " of ", before, " nodes"));
+    }
+    return absl::OkStatus();
+  }
+
+  bool HasChain(DType dtype) const {
+    return !environment_.table
+                ->Siblings(OpKind::kElementwiseChain, {dtype, dtype}, 1,
+                           device_.info().id.backend)
+                .empty();
   }
 
   void NotePass(absl::string_view name, std::string effect) {

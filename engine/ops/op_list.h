@@ -177,7 +177,8 @@
   X(Unsqueeze) \
   X(Upsample) \
   X(Where) \
-  X(Xor)
+  X(Xor) \
+  X(ElementwiseChain)
 // clang-format on
 
 namespace tensord {

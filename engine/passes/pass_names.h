@@ -12,9 +12,10 @@ namespace tensord {
 // ExplainGraph shows.
 inline constexpr absl::string_view kFoldConstants = "fold_constants";
 inline constexpr absl::string_view kRemoveDeadNodes = "remove_dead_nodes";
+inline constexpr absl::string_view kFuseElementwise = "fuse_elementwise";
 
-inline constexpr absl::string_view kOptionalPasses[] = {kFoldConstants,
-                                                        kRemoveDeadNodes};
+inline constexpr absl::string_view kOptionalPasses[] = {
+    kFoldConstants, kRemoveDeadNodes, kFuseElementwise};
 
 inline bool IsOptionalPass(absl::string_view name) {
   return std::find(std::begin(kOptionalPasses), std::end(kOptionalPasses),

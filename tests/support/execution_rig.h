@@ -44,8 +44,8 @@ class ExecutionRig {
     absl::StatusOr<Graph> built =
         BuildGraph(graph.definition(), environment_.limits);
     if (!built.ok()) return built.status();
-    return PlanGraph(std::make_shared<Graph>(*std::move(built)), shapes, {},
-                     *device_, weights_, slot_->lane(), environment_);
+    return PlanGraph(std::make_shared<Graph>(*std::move(built)), shapes,
+                     options_, *device_, weights_, slot_->lane(), environment_);
   }
 
   std::shared_ptr<CompiledGraph> Plan(const TestGraph& graph,
@@ -120,6 +120,7 @@ class ExecutionRig {
   LaneSlot& slot() { return *slot_; }
   BufferPool& buffers() { return buffers_; }
   CompilerEnvironment& environment() { return environment_; }
+  CompileOptions& options() { return options_; }
   bool lane_is_busy() const { return lane_is_busy_; }
 
  private:
@@ -131,6 +132,7 @@ class ExecutionRig {
   std::unique_ptr<SharedEvaluator> evaluator_;
   KernelBindingTable table_;
   CompilerEnvironment environment_;
+  CompileOptions options_;
   bool lane_is_busy_ = false;
 };
 

@@ -16,69 +16,38 @@
 //   ThresholdedRelu  x where x > alpha, 0 else
 //
 // x and y are contiguous, have the same shape, and may be the same buffer.
-// Computes in the elements' own type; 16-bit floats in float32.
-//
-// A finite x gives a finite y wherever the formula's value is in range. A NaN
-// stays a NaN, except that it is not above ThresholdedRelu's alpha. Where the
-// formula multiplies an infinity by 0 or divides two, y is NaN, as elsewhere:
-// Gelu, HardSwish, Mish, Softsign and Swish do so at infinities.
+// Computes in the elements' own type; 16-bit floats in float32. What becomes of
+// NaNs and infinities is said in element_functions.h.
 
-#include <cmath>
-#include <cstdint>
-
+#include "backends/cpu/kernels/element_functions.h"
 #include "backends/cpu/kernels/element_map.h"
 #include "backends/cpu/kernels/instantiate.h"
 
 namespace tensord {
-namespace {
-
-// Neither branch's exp() overflows.
-template <typename T>
-T Logistic(T x) {
-  const T e = std::exp(-std::abs(x));
-  return x >= 0 ? 1 / (1 + e) : e / (1 + e);
-}
-
-// Comparisons with a NaN are false, so that it passes.
-template <typename T>
-T HeldBetween0And1(T x) {
-  return x < 0 ? T{0} : x > 1 ? T{1} : x;
-}
-
-}  // namespace
 
 template <typename T>
 absl::Status RunCelu(const KernelCall& call) {
-  const ComputeType<T> alpha = std::get<AlphaParams>(call.params).alpha;
-  return MapElements<T>(call, kCostlyGrain, [alpha](auto x) {
-    return x >= 0 ? x : alpha * std::expm1(x / alpha);
-  });
+  using Number = ComputeType<T>;
+  const Number alpha = std::get<AlphaParams>(call.params).alpha;
+  return MapElements<T>(call, kCostlyGrain,
+                        [alpha](Number x) { return Celu(x, alpha); });
 }
 
 template <typename T>
 absl::Status RunElu(const KernelCall& call) {
-  const ComputeType<T> alpha = std::get<AlphaParams>(call.params).alpha;
-  return MapElements<T>(call, kCostlyGrain, [alpha](auto x) {
-    return x >= 0 ? x : alpha * std::expm1(x);
-  });
+  using Number = ComputeType<T>;
+  const Number alpha = std::get<AlphaParams>(call.params).alpha;
+  return MapElements<T>(call, kCostlyGrain,
+                        [alpha](Number x) { return Elu(x, alpha); });
 }
 
-// erfc() keeps the digits that 1 + erf() would cancel where x is negative; the
-// approximation's (1 + tanh(u)) / 2 is the logistic function of 2 * u.
 template <typename T>
 absl::Status RunGelu(const KernelCall& call) {
-  using Number = ComputeType<T>;
   if (std::get<GeluParams>(call.params).approximates_by_tanh) {
-    constexpr Number kSqrt8OverPi = 1.59576912160573071176;
-    constexpr Number kCubic = 0.044715;
-    return MapElements<T>(call, kCostlyGrain, [](Number x) {
-      return x * Logistic(kSqrt8OverPi * (x + kCubic * x * x * x));
-    });
+    return MapElements<T>(call, kCostlyGrain,
+                          [](auto x) { return GeluByTanh(x); });
   }
-  constexpr Number kSqrtHalf = 0.70710678118654752440;
-  return MapElements<T>(call, kCostlyGrain, [](Number x) {
-    return x * (Number{0.5} * std::erfc(-x * kSqrtHalf));
-  });
+  return MapElements<T>(call, kCostlyGrain, [](auto x) { return Gelu(x); });
 }
 
 template <typename T>
@@ -88,41 +57,31 @@ absl::Status RunHardSigmoid(const KernelCall& call) {
   const Number alpha = params.alpha;
   const Number beta = params.beta;
   return MapElements<T>(call, kCheapGrain, [alpha, beta](Number x) {
-    return HeldBetween0And1(alpha * x + beta);
+    return HardSigmoid(x, alpha, beta);
   });
 }
 
 template <typename T>
 absl::Status RunHardSwish(const KernelCall& call) {
-  using Number = ComputeType<T>;
-  return MapElements<T>(call, kCheapGrain, [](Number x) {
-    return x * HeldBetween0And1(x / 6 + Number{0.5});
-  });
+  return MapElements<T>(call, kCheapGrain, [](auto x) { return HardSwish(x); });
 }
 
 template <typename T>
 absl::Status RunLeakyRelu(const KernelCall& call) {
-  const ComputeType<T> alpha = std::get<AlphaParams>(call.params).alpha;
+  using Number = ComputeType<T>;
+  const Number alpha = std::get<AlphaParams>(call.params).alpha;
   return MapElements<T>(call, kCheapGrain,
-                        [alpha](auto x) { return x < 0 ? alpha * x : x; });
+                        [alpha](Number x) { return LeakyRelu(x, alpha); });
 }
 
-// tanh(ln(1 + e^x)) is n / (n + 2) with n = e^x * (e^x + 2); for x > 0 both are
-// multiplied by e^-2x, which leaves powers that cannot overflow.
 template <typename T>
 absl::Status RunMish(const KernelCall& call) {
-  using Number = ComputeType<T>;
-  return MapElements<T>(call, kCostlyGrain, [](Number x) {
-    const Number e = std::exp(-std::abs(x));
-    const Number n = x > 0 ? 1 + 2 * e : e * (e + 2);
-    return x * (n / (n + (x > 0 ? 2 * e * e : 2)));
-  });
+  return MapElements<T>(call, kCostlyGrain, [](auto x) { return Mish(x); });
 }
 
 template <typename T>
 absl::Status RunRelu(const KernelCall& call) {
-  return MapElements<T>(call, kCheapGrain,
-                        [](auto x) { return x < 0 ? decltype(x){0} : x; });
+  return MapElements<T>(call, kCheapGrain, [](auto x) { return Relu(x); });
 }
 
 template <typename T>
@@ -132,7 +91,7 @@ absl::Status RunSelu(const KernelCall& call) {
   const Number alpha = params.alpha;
   const Number gamma = params.gamma;
   return MapElements<T>(call, kCostlyGrain, [alpha, gamma](Number x) {
-    return gamma * (x > 0 ? x : alpha * std::expm1(x));
+    return Selu(x, alpha, gamma);
   });
 }
 
@@ -143,23 +102,20 @@ absl::Status RunSigmoid(const KernelCall& call) {
 
 template <typename T>
 absl::Status RunSoftplus(const KernelCall& call) {
-  using Number = ComputeType<T>;
-  return MapElements<T>(call, kCostlyGrain, [](Number x) {
-    return (x > 0 ? x : 0) + std::log1p(std::exp(-std::abs(x)));
-  });
+  return MapElements<T>(call, kCostlyGrain, [](auto x) { return Softplus(x); });
 }
 
 template <typename T>
 absl::Status RunSoftsign(const KernelCall& call) {
-  return MapElements<T>(call, kCheapGrain,
-                        [](auto x) { return x / (1 + std::abs(x)); });
+  return MapElements<T>(call, kCheapGrain, [](auto x) { return Softsign(x); });
 }
 
 template <typename T>
 absl::Status RunSwish(const KernelCall& call) {
-  const ComputeType<T> alpha = std::get<AlphaParams>(call.params).alpha;
+  using Number = ComputeType<T>;
+  const Number alpha = std::get<AlphaParams>(call.params).alpha;
   return MapElements<T>(call, kCostlyGrain,
-                        [alpha](auto x) { return x * Logistic(alpha * x); });
+                        [alpha](Number x) { return Swish(x, alpha); });
 }
 
 template <typename T>
@@ -167,7 +123,7 @@ absl::Status RunThresholdedRelu(const KernelCall& call) {
   using Number = ComputeType<T>;
   const Number alpha = std::get<AlphaParams>(call.params).alpha;
   return MapElements<T>(call, kCheapGrain, [alpha](Number x) {
-    return x > alpha ? x : Number{0};
+    return ThresholdedRelu(x, alpha);
   });
 }
 

@@ -10,6 +10,7 @@
 
 #include <limits>
 
+#include "backends/cpu/kernels/element_functions.h"
 #include "backends/cpu/kernels/element_map.h"
 #include "backends/cpu/kernels/instantiate.h"
 
@@ -37,10 +38,8 @@ absl::Status RunClip(const KernelCall& call) {
       Limits::has_infinity ? Limits::infinity() : Limits::max();
   const Number low = Bound<T>(call, 1, kLeast);
   const Number high = Bound<T>(call, 2, kMost);
-  return MapElements<T>(call, kCheapGrain, [low, high](Number x) {
-    const Number raised = x < low ? low : x;
-    return high < raised ? high : raised;
-  });
+  return MapElements<T>(call, kCheapGrain,
+                        [low, high](Number x) { return Clip(x, low, high); });
 }
 
 TENSORD_INSTANTIATE_NUMBERS(RunClip);

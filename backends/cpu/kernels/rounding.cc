@@ -12,6 +12,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "backends/cpu/kernels/element_functions.h"
 #include "backends/cpu/kernels/element_map.h"
 #include "backends/cpu/kernels/instantiate.h"
 
@@ -40,9 +41,7 @@ absl::Status RunSign(const KernelCall& call) {
   return MapElements<T>(call, kCheapGrain, [](auto x) {
     using Number = decltype(x);
     if constexpr (std::is_unsigned_v<Number>) return Number{x != 0};
-    if constexpr (std::is_floating_point_v<Number>) {
-      if (std::isnan(x)) return x;
-    }
+    if constexpr (std::is_floating_point_v<Number>) return Sign(x);
     return static_cast<Number>((x > 0) - (x < 0));
   });
 }

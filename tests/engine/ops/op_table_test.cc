@@ -24,7 +24,6 @@ TEST(OpTableTest, IsSortedByKindAndEveryRowIsWhole) {
 
 TEST(OpTableTest, AKindWithoutADefinitionIsNull) {
   EXPECT_EQ(FindOpDef(OpKind::kImageDecoder), nullptr);
-  EXPECT_EQ(FindOpDef(OpKind::kElementwiseChain), nullptr);
 }
 
 }  // namespace
