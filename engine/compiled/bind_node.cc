@@ -43,7 +43,8 @@ NodeSite SiteOf(const CompiledNode& node, absl::Span<const Layout> layouts,
 }
 
 absl::StatusOr<BoundNode> BindNode(const BindingScope& scope, NodeId node_id,
-                                   ShapeOf shape_of) {
+                                   ShapeOf shape_of,
+                                   uint64_t max_workspace_bytes) {
   const Node& node = scope.graph.nodes[node_id];
   BoundNode bound;
   for (ValueId input : node.inputs) {
@@ -66,6 +67,7 @@ absl::StatusOr<BoundNode> BindNode(const BindingScope& scope, NodeId node_id,
       .host_constants = bound.host_constants,
       .device = &scope.device,
       .require_deterministic = scope.options.deterministic,
+      .max_workspace_bytes = max_workspace_bytes,
       .declined = &bound.declined};
   absl::StatusOr<CompiledNode> compiled =
       CompileNode(node.op, NodeDTypes(scope.inference, node),

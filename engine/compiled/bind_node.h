@@ -1,6 +1,8 @@
 #ifndef TENSORD_ENGINE_COMPILED_BIND_NODE_H_
 #define TENSORD_ENGINE_COMPILED_BIND_NODE_H_
 
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -43,10 +45,12 @@ DTypeList NodeDTypes(const Inference& inference, const Node& node);
 NodeSite SiteOf(const CompiledNode& node, absl::Span<const Layout> layouts,
                 absl::Span<const std::byte* const> host_constants);
 
-// Chooses the kernel of a node for the given shapes. Pure.
+// Chooses the kernel of a node for the given shapes, among those that need no
+// more scratch memory than that. Pure.
 // Errors: CompileNode's, with the node's name.
-absl::StatusOr<BoundNode> BindNode(const BindingScope& scope, NodeId node_id,
-                                   ShapeOf shape_of);
+absl::StatusOr<BoundNode> BindNode(
+    const BindingScope& scope, NodeId node_id, ShapeOf shape_of,
+    uint64_t max_workspace_bytes = std::numeric_limits<uint64_t>::max());
 
 }  // namespace tensord
 

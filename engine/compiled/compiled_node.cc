@@ -42,8 +42,8 @@ bool IsChannelsLast(const OpParams& params) {
 }
 
 absl::Status Accepts(const KernelEntry& entry, const NodeSite& site,
-                     bool require_deterministic) {
-  if (require_deterministic && !entry.caps.is_deterministic) {
+                     const NodeKnowledge& knowledge) {
+  if (knowledge.require_deterministic && !entry.caps.is_deterministic) {
     return absl::UnimplementedError(
         "it does not give the same bytes on every run");
   }
@@ -57,7 +57,18 @@ absl::Status Accepts(const KernelEntry& entry, const NodeSite& site,
     return absl::UnimplementedError(
         "it takes images with their channels in the second dimension");
   }
-  return entry.accepts == nullptr ? absl::OkStatus() : entry.accepts(site);
+  if (entry.accepts != nullptr) {
+    if (absl::Status status = entry.accepts(site); !status.ok()) return status;
+  }
+  if (entry.workspace_bytes == nullptr ||
+      knowledge.max_workspace_bytes == std::numeric_limits<uint64_t>::max()) {
+    return absl::OkStatus();
+  }
+  const uint64_t workspace_bytes = entry.workspace_bytes(site);
+  if (workspace_bytes <= knowledge.max_workspace_bytes) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(
+      "it needs ", workspace_bytes, " bytes of scratch memory, planned were ",
+      knowledge.max_workspace_bytes));
 }
 
 }  // namespace
@@ -78,8 +89,7 @@ absl::StatusOr<CompiledNode> CompileNode(OpKind op, DTypeList dtypes,
   const std::vector<KernelBinding> siblings =
       table.Siblings(op, dtypes, input_count, backend);
   for (const KernelBinding& binding : siblings) {
-    absl::Status status =
-        Accepts(*binding.entry, site, knowledge.require_deterministic);
+    absl::Status status = Accepts(*binding.entry, site, knowledge);
     if (status.ok()) {
       chosen = &binding;
       break;

@@ -2,6 +2,7 @@
 #define TENSORD_ENGINE_COMPILED_COMPILED_NODE_H_
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +58,8 @@ struct NodeKnowledge {
   const DeviceInfo* device = nullptr;                 // for estimated_ns
   // Kernels that cannot promise the same bytes on every run decline.
   bool require_deterministic = false;
+  // Kernels that need more scratch memory decline.
+  uint64_t max_workspace_bytes = std::numeric_limits<uint64_t>::max();
 
   // Filled with every sibling that was passed over and why, also on success.
   std::vector<NoBackendForOp::Declined>* declined = nullptr;

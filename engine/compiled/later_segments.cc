@@ -101,19 +101,14 @@ absl::StatusOr<std::shared_ptr<const Segment>> LaterSegments::Compile(
   auto result = std::make_shared<SegmentWithConstants>();
   int32_t launch = first_launch_[index];
   for (NodeId node : schedule_.segments[index]) {
-    // An extent that this very segment tells stands at its bound.
-    absl::StatusOr<BoundNode> bound = BindNode(scope, node, [&](ValueId value) {
-      return BoundShape(*inference, value);
-    });
+    // An extent that this very segment tells stands at its bound. At the real
+    // extents another sibling may be the first that accepts, but it has to make
+    // do with the memory that was planned at the bounds.
+    absl::StatusOr<BoundNode> bound = BindNode(
+        scope, node,
+        [&](ValueId value) { return BoundShape(*inference, value); },
+        planned_workspaces_[launch]);
     if (!bound.ok()) return bound.status();
-    if (bound->workspace_bytes > planned_workspaces_[launch]) {
-      return WithNode(
-          absl::InternalError(absl::StrCat("kernel ", bound->node.entry->name,
-                                           " asks for ", bound->workspace_bytes,
-                                           " bytes of workspace, planned were ",
-                                           planned_workspaces_[launch])),
-          graph_->nodes[node].name);
-    }
     Step step = MakeStep(*graph_, schedule_, placement_, node, launch++,
                          *std::move(bound));
     if (absl::Status status = PrepareStep(*graph_, device_, step);

@@ -72,6 +72,22 @@ TEST_F(CompileNodeTest, SaysWhichSiblingsDeclinedAlsoOnSuccess) {
   EXPECT_THAT(declined[0].reason, HasSubstr("9"));
 }
 
+// MatMul's only kernel sums up a row of the output in its workspace.
+TEST_F(CompileNodeTest, AKernelThatNeedsMoreScratchMemoryThanThereIsDeclines) {
+  const std::vector<Layout> layouts = {Layout::Contiguous(Shape({2, 3})),
+                                       Layout::Contiguous(Shape({3, 5})),
+                                       Layout::Contiguous(Shape({2, 5}))};
+  const auto compile = [&](uint64_t max_workspace_bytes) {
+    return CompileNode(
+        OpKind::kMatMul, {kF32, kF32, kF32}, 2, BackendId::kVulkan, NoParams{},
+        table_,
+        {.layouts = layouts, .max_workspace_bytes = max_workspace_bytes});
+  };
+  EXPECT_THAT(compile(20), IsOk());
+  EXPECT_THAT(compile(19), StatusIs(absl::StatusCode::kUnimplemented,
+                                    HasSubstr("needs 20 bytes")));
+}
+
 TEST_F(CompileNodeTest, AnUnboundDtypeIsNoBackendForOpWithWhatThereIs) {
   const DType f64 = DType::kFloat64;
   const auto node = CompileNode(OpKind::kMatMul, {f64, f64, f64}, 2,
