@@ -14,6 +14,8 @@ packages=(
   # Libraries of the daemon and of the command line tool
   libabsl-dev prometheus-cpp-dev libcli11-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev
   libsmartcols-dev zlib1g-dev libssl-dev
+  # Kernels of the CPU. oneDNN's CMake files look for OpenCL, which its package does not bring.
+  libdnnl-dev ocl-icd-opencl-dev
   # Tests: GoogleTest, Clang for fuzzing, thread-safety analysis and formatting, callgrind, promtool
   libgtest-dev libgmock-dev clang-14 clang-format-14 libclang-rt-14-dev lld valgrind prometheus curl zstd
   # Tests and scripts in Python (Debian's own /usr/bin/python3)

@@ -8,6 +8,9 @@
 #include "backends/cpu/host_memory.h"
 #include "backends/cpu/kernel_revisions.h"
 #include "backends/cpu/kernel_table.h"
+#if TENSORD_HAVE_ONEDNN
+#include "backends/cpu/onednn/revision.h"
+#endif
 
 namespace tensord {
 namespace {
@@ -31,6 +34,9 @@ class CpuBackend final : public Backend {
   }
 
   uint64_t KernelRevision(absl::string_view source) const override {
+#if TENSORD_HAVE_ONEDNN
+    if (source == onednn::kSource) return onednn::SourceRevision();
+#endif
     return CpuKernelRevision(source);
   }
 

@@ -19,6 +19,16 @@
     .source = "backends/cpu/kernels/" file, __VA_ARGS__     \
   }
 
+// A row of a kernel on oneDNN: the functions are named after the kernel.
+#define ONEDNN(op_, name_, dtypes_, Name, cost_, ...)              \
+  {                                                                \
+    .op = OpKind::k##op_, .dtypes = dtypes_, .name = name_,        \
+    .source = "library:onednn", .accepts = &onednn::Accepts##Name, \
+    .workspace_bytes = &onednn::Name##WorkspaceBytes,              \
+    .prepare = &onednn::Prepare##Name, .cost = cost_,              \
+    .run = &onednn::Run##Name, __VA_ARGS__                         \
+  }
+
 // Rows of one operator for several dtypes: ROW(C++ type, suffix, ...) each.
 #define FLOATS(ROW, ...) \
   ROW(float, "f32", __VA_ARGS__), ROW(double, "f64", __VA_ARGS__)
@@ -121,24 +131,6 @@
 #define GLOBAL_POOL(T, suffix, op, name)                          \
   KERNEL(op, name "_" suffix, All(kDTypeOf<T>), "global_pool.cc", \
          .run = &Run##op<T>)
-// Nodes with their channels in the last dimension, which other rows decline.
-#define POOL_CHANNELS_LAST(T, suffix, op, name)                        \
-  KERNEL(op, name "_" suffix "_channels_last", All(kDTypeOf<T>),       \
-         "pool_channels_last.cc", .accepts = &AcceptsPoolChannelsLast, \
-         .cost = &PoolCost, .run = &Run##op##ChannelsLast<T>,          \
-         .caps = {.takes_channels_last = true})
-#define GLOBAL_POOL_CHANNELS_LAST(T, suffix, op, name)                 \
-  KERNEL(op, name "_" suffix "_channels_last", All(kDTypeOf<T>),       \
-         "pool_channels_last.cc", .accepts = &AcceptsPoolChannelsLast, \
-         .run = &Run##op##ChannelsLast<T>,                             \
-         .caps = {.takes_channels_last = true})
-#define CONV_CHANNELS_LAST(T, suffix, ...)                              \
-  KERNEL(Conv, "conv_" suffix "_channels_last", All(kDTypeOf<T>),       \
-         "conv_channels_last.cc", .accepts = &AcceptsConvChannelsLast,  \
-         .workspace_bytes = &ConvChannelsLastWorkspaceBytes<T>,         \
-         .prepare = &PrepareConvChannelsLast<T>,                        \
-         .cost = &ConvChannelsLastCost, .run = &RunConvChannelsLast<T>, \
-         .caps = {.takes_channels_last = true})
 #define MAX_POOL_INDICES(T, suffix, ...)                                    \
   KERNEL(MaxPool, "max_pool_indices_" suffix,                               \
          Takes({kDTypeOf<T>}, {kDTypeOf<T>, DType::kInt64}),                \

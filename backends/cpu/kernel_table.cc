@@ -1,9 +1,11 @@
 #include "backends/cpu/kernel_table.h"
 
 #include "backends/cpu/kernel_rows.h"
-#include "backends/cpu/kernels/channels_last_kernels.h"
 #include "backends/cpu/kernels/fused_kernels.h"
 #include "backends/cpu/kernels/kernels.h"
+#if TENSORD_HAVE_ONEDNN
+#include "backends/cpu/onednn/onednn_kernels.h"
+#endif
 
 namespace tensord {
 namespace {
@@ -36,7 +38,6 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(ATTENTION),
 
     ALL_FLOATS(POOL, AveragePool, "average_pool"),
-    ALL_FLOATS(POOL_CHANNELS_LAST, AveragePool, "average_pool"),
 
     ALL_FLOATS(BATCH_NORMALIZATION),
 
@@ -102,6 +103,12 @@ constexpr KernelEntry kCpuKernels[] = {
 
     BYTES(CONSTANT_OF_SHAPE),
 
+#if TENSORD_HAVE_ONEDNN
+    ONEDNN(Conv, "conv_f32_onednn_pointwise", All(DType::kFloat32),
+           ConvPointwise, &ConvCost, .caps = {.takes_channels_last = true}),
+    ONEDNN(Conv, "conv_f32_onednn", All(DType::kFloat32), Conv, &ConvCost,
+           .caps = {.takes_channels_last = true}),
+#endif
     KERNEL(Conv, "conv_f32_1x1", All(DType::kFloat32), "conv.cc",
            .accepts = &AcceptsConv1x1, .workspace_bytes = &ConvWorkspaceBytes,
            .prepare = &PrepareConv, .cost = &ConvCost, .run = &RunConv1x1),
@@ -121,7 +128,6 @@ constexpr KernelEntry kCpuKernels[] = {
     KERNEL(Conv, "conv_bf16_direct", All(DType::kBFloat16), "conv_half.cc",
            .accepts = &AcceptsConvHalf, .cost = &ConvCost,
            .run = &RunConvHalf<BFloat16>),
-    ALL_FLOATS(CONV_CHANNELS_LAST),
 
     BYTE_PAIRS(CONV_INTEGER),
 
@@ -196,6 +202,9 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(UNARY, Gelu, "gelu", "activations.cc"),
 
+#if TENSORD_HAVE_ONEDNN
+    ONEDNN(Gemm, "gemm_f32_onednn", All(DType::kFloat32), Gemm, &GemmCost),
+#endif
     KERNEL(Gemm, "gemm_f32_few_rows", All(DType::kFloat32), "gemm.cc",
            .accepts = &AcceptsGemmFewRows, .cost = &GemmCost,
            .run = &RunGemmFewRows),
@@ -206,13 +215,10 @@ constexpr KernelEntry kCpuKernels[] = {
     WIDE_INTEGERS(GEMM_ANY),
 
     ALL_FLOATS(GLOBAL_POOL, GlobalAveragePool, "global_average_pool"),
-    ALL_FLOATS(GLOBAL_POOL_CHANNELS_LAST, GlobalAveragePool,
-               "global_average_pool"),
 
     ALL_FLOATS(GLOBAL_POOL, GlobalLpPool, "global_lp_pool"),
 
     ALL_FLOATS(GLOBAL_POOL, GlobalMaxPool, "global_max_pool"),
-    ALL_FLOATS(GLOBAL_POOL_CHANNELS_LAST, GlobalMaxPool, "global_max_pool"),
 
     ALL_NUMBERS(COMPARISON, Greater, "greater"),
 
@@ -261,6 +267,10 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(POOL, LpPool, "lp_pool"),
 
+#if TENSORD_HAVE_ONEDNN
+    ONEDNN(MatMul, "matmul_f32_onednn", All(DType::kFloat32), MatMul,
+           &MatMulCost),
+#endif
     KERNEL(MatMul, "matmul_f32_few_rows", All(DType::kFloat32), "matmul.cc",
            .accepts = &AcceptsMatMulFewRows, .cost = &MatMulCost,
            .run = &RunMatMulFewRows),
@@ -275,7 +285,6 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_NUMBERS(VARIADIC, Max, "max"),
 
     ALL_FLOATS(POOL, MaxPool, "max_pool"),
-    ALL_FLOATS(POOL_CHANNELS_LAST, MaxPool, "max_pool"),
     POOL(int8_t, "i8", MaxPool, "max_pool"),
     POOL(uint8_t, "u8", MaxPool, "max_pool"),
     ALL_FLOATS(MAX_POOL_INDICES),

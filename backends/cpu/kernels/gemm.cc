@@ -22,6 +22,7 @@
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/few_rows.h"
+#include "backends/cpu/kernels/gemm_addend.h"
 #include "backends/cpu/kernels/wrapping.h"
 
 namespace tensord {
@@ -34,32 +35,6 @@ struct Extents {
 Extents Resolve(const GemmParams& params, const Shape& a, const Shape& y) {
   return {y[0], y[1], a[params.transpose_a ? 0 : 1]};
 }
-
-// beta * c[row, column], c broadcast.
-template <typename T>
-struct Addend {
-  using U = Wrapping<T>;
-  const T* c = nullptr;  // null: nothing is added
-  int64_t row_stride = 0;
-  int64_t column_stride = 0;
-  U beta = 0;
-
-  explicit Addend(const KernelCall& call) {
-    const float given_beta = std::get<GemmParams>(call.params).beta;
-    if (!call.has_input(2) || given_beta == 0) return;
-    c = call.input<T>(2);
-    beta = static_cast<U>(given_beta);
-    const Shape& shape = call.input_layout(2).shape;
-    const int rank = shape.rank();
-    if (rank >= 1 && shape[rank - 1] != 1) column_stride = 1;
-    if (rank == 2 && shape[0] != 1) row_stride = shape[1];
-  }
-
-  U at(int64_t row, int64_t column) const {
-    if (c == nullptr) return 0;
-    return beta * static_cast<U>(c[row * row_stride + column * column_stride]);
-  }
-};
 
 }  // namespace
 

@@ -1,0 +1,101 @@
+// Conv whose windows are single pixels, channels last, on oneDNN: a matrix
+// product of pixels by weights.
+//
+//   y[p, m] = bias[m] + sum over c of x[p, c] * w[m, c]
+//
+// x [N, spatial..., C] and y [N, spatial..., M] are contiguous, w
+// [M, C, 1...] is constant and packed once; y is none of the inputs' buffers.
+// float32 throughout; the order of a sum is the library's, the same for each
+// run.
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cpu/onednn/conv_site.h"
+#include "backends/cpu/onednn/onednn_kernels.h"
+#include "backends/cpu/onednn/product.h"
+
+namespace tensord::onednn {
+namespace {
+
+ProductSite SiteOf(const NodeSite& site) {
+  const conv::Geometry geometry = ConvGeometryOf(site);
+  return {.m = geometry.images * geometry.outputs(),
+          .n = geometry.rows,
+          .k = geometry.channels,
+          .a_row = geometry.channels,
+          .b_row = 1,
+          .b_column = geometry.channels,
+          .has_bias = site.has_input(2),
+          .has_constant_b = true};
+}
+
+class State final : public KernelState {
+ public:
+  State(std::unique_ptr<Product> product, uint64_t scratch_bytes)
+      : product(std::move(product)), scratch_bytes(scratch_bytes) {}
+  const std::unique_ptr<Product> product;
+  const uint64_t scratch_bytes;
+};
+
+}  // namespace
+
+absl::Status AcceptsConvPointwise(const NodeSite& site) {
+  const auto& params = std::get<ConvParams>(site.params);
+  if (!params.channels_last) {
+    return absl::FailedPreconditionError("channels come first");
+  }
+  if (params.group != 1) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(params.group, " groups, not 1"));
+  }
+  if (site.layouts.empty()) return absl::OkStatus();
+  if (absl::Status status = conv::CheckSpatialRank(site.input(0).shape);
+      !status.ok()) {
+    return status;
+  }
+  if (site.host_constant(1) == nullptr) {
+    return absl::FailedPreconditionError("the weights are not constant");
+  }
+  for (const conv::Axis& axis : ConvGeometryOf(site).axes) {
+    const WindowAxis& window = axis.window;
+    if (window.kernel == 1 && window.stride == 1 && window.pad_begin == 0 &&
+        window.pad_end == 0) {
+      continue;
+    }
+    return absl::FailedPreconditionError(absl::StrCat(
+        "kernel ", window.kernel, ", stride ", window.stride, ", pads ",
+        window.pad_begin, " and ", window.pad_end, ", not 1, 1, 0 and 0"));
+  }
+  return Product::Accepts(SiteOf(site));
+}
+
+uint64_t ConvPointwiseWorkspaceBytes(const NodeSite& site) {
+  const ProductSite product = SiteOf(site);
+  return ScratchBytesForParts(Product::PartCount(product),
+                              Product::ScratchBytes(product));
+}
+
+PreparedState PrepareConvPointwise(const NodeSite& site, Device& device) {
+  const ProductSite product_site = SiteOf(site);
+  auto product = Product::Create(
+      product_site, reinterpret_cast<const float*>(site.host_constant(1)),
+      device);
+  if (!product.ok()) return product.status();
+  return std::make_unique<State>(*std::move(product),
+                                 Product::ScratchBytes(product_site));
+}
+
+absl::Status RunConvPointwise(const KernelCall& call) {
+  const auto& state = static_cast<const State&>(*call.state);
+  const float* bias = call.has_input(2) ? call.input<float>(2) : nullptr;
+  return ForParts(*call.context.workers, state.product->part_count(), 1,
+                  call.context.workspace, state.scratch_bytes,
+                  [&](int64_t index, std::byte* scratch) {
+                    return state.product->Run(index, call.input<float>(0),
+                                              nullptr, bias,
+                                              call.output<float>(0), scratch);
+                  });
+}
+
+}  // namespace tensord::onednn

@@ -1,0 +1,109 @@
+// Gemm on oneDNN: a matrix product with a matrix added.
+//
+//   y = alpha * a' * b' + beta * c
+//
+// as backends/cpu/kernels/gemm.cc has it: a' [M, K] and b' [K, N] are a and b,
+// or their transposes; c broadcasts to y [M, N] and may be absent. All are
+// contiguous; y is none of the inputs' buffers. float32 throughout; the order
+// of a sum is the library's, the same for each run. A constant b is packed
+// once.
+
+#include <utility>
+
+#include "backends/cpu/kernels/gemm_addend.h"
+#include "backends/cpu/onednn/onednn_kernels.h"
+#include "backends/cpu/onednn/product.h"
+
+namespace tensord::onednn {
+namespace {
+
+// A row that is added as it is, which the library does by itself.
+bool IsBias(const GemmParams& params, const Shape& c, int64_t columns) {
+  const int rank = c.rank();
+  return params.alpha == 1 && params.beta == 1 && rank >= 1 &&
+         c[rank - 1] == columns && c.element_count() == columns;
+}
+
+ProductSite SiteOf(const NodeSite& site) {
+  const auto& params = std::get<GemmParams>(site.params);
+  const Shape& y = site.output(0).shape;
+  const int64_t m = y[0];
+  const int64_t n = y[1];
+  const int64_t k = site.input(0).shape[params.transpose_a ? 0 : 1];
+  return {
+      .m = m,
+      .n = n,
+      .k = k,
+      .a_row = params.transpose_a ? 1 : k,
+      .a_column = params.transpose_a ? m : 1,
+      .b_row = params.transpose_b ? 1 : n,
+      .b_column = params.transpose_b ? k : 1,
+      .scale = params.alpha,
+      .has_bias = site.has_input(2) && IsBias(params, site.input(2).shape, n),
+      .has_constant_b = site.host_constant(1) != nullptr};
+}
+
+class State final : public KernelState {
+ public:
+  State(std::unique_ptr<Product> product, const ProductSite& site)
+      : product(std::move(product)),
+        has_bias(site.has_bias),
+        scratch_bytes(Product::ScratchBytes(site)) {}
+  const std::unique_ptr<Product> product;
+  const bool has_bias;
+  const uint64_t scratch_bytes;
+};
+
+void Add(const Addend<float>& addend, const Product::Part& part,
+         int64_t row_stride, float* y) {
+  if (addend.c == nullptr) return;
+  for (int64_t row = part.row; row < part.row + part.row_count; ++row) {
+    float* to = y + row * row_stride;
+    for (int64_t i = part.column; i < part.column + part.column_count; ++i) {
+      to[i] += addend.at(row, i);
+    }
+  }
+}
+
+}  // namespace
+
+absl::Status AcceptsGemm(const NodeSite& site) {
+  if (site.layouts.empty()) return absl::OkStatus();
+  return Product::Accepts(SiteOf(site));
+}
+
+uint64_t GemmWorkspaceBytes(const NodeSite& site) {
+  const ProductSite product = SiteOf(site);
+  return ScratchBytesForParts(Product::PartCount(product),
+                              Product::ScratchBytes(product));
+}
+
+PreparedState PrepareGemm(const NodeSite& site, Device& device) {
+  const ProductSite product_site = SiteOf(site);
+  auto product = Product::Create(
+      product_site, reinterpret_cast<const float*>(site.host_constant(1)),
+      device);
+  if (!product.ok()) return product.status();
+  return std::make_unique<State>(*std::move(product), product_site);
+}
+
+absl::Status RunGemm(const KernelCall& call) {
+  const auto& state = static_cast<const State&>(*call.state);
+  const Addend<float> addend(call);
+  const float* bias = state.has_bias ? call.input<float>(2) : nullptr;
+  float* y = call.output<float>(0);
+  return ForParts(*call.context.workers, state.product->part_count(), 1,
+                  call.context.workspace, state.scratch_bytes,
+                  [&](int64_t index, std::byte* scratch) {
+                    absl::Status status = state.product->Run(
+                        index, call.input<float>(0), call.input<float>(1), bias,
+                        y, scratch);
+                    if (status.ok() && bias == nullptr) {
+                      Add(addend, state.product->part(index),
+                          call.output_layout(0).shape[1], y);
+                    }
+                    return status;
+                  });
+}
+
+}  // namespace tensord::onednn

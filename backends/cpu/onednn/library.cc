@@ -1,0 +1,60 @@
+#include "backends/cpu/onednn/library.h"
+
+#include "absl/strings/str_cat.h"
+
+// libgomp's; omp.h comes with the compiler, and not with each.
+extern "C" void omp_set_num_threads(int count);
+
+namespace tensord::onednn {
+namespace {
+
+struct Handles {
+  dnnl_engine_t engine = nullptr;
+  dnnl_stream_t stream = nullptr;
+
+  Handles() {
+    if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success) {
+      engine = nullptr;
+      return;
+    }
+    if (dnnl_stream_create(&stream, engine, dnnl_stream_default_flags) !=
+        dnnl_success) {
+      stream = nullptr;
+    }
+  }
+};
+
+const Handles& TheHandles() {
+  static const Handles* const handles = new Handles;
+  return *handles;
+}
+
+}  // namespace
+
+absl::Status ToStatus(dnnl_status_t status, absl::string_view call) {
+  switch (status) {
+    case dnnl_success:
+      return absl::OkStatus();
+    case dnnl_out_of_memory:
+      return absl::ResourceExhaustedError(
+          absl::StrCat("oneDNN has no memory for ", call));
+    case dnnl_unimplemented:
+      return absl::UnimplementedError(
+          absl::StrCat("oneDNN has no implementation for ", call));
+    default:
+      return absl::InternalError(absl::StrCat(
+          "oneDNN's ", call, " failed: status ", static_cast<int>(status)));
+  }
+}
+
+dnnl_engine_t Engine() { return TheHandles().engine; }
+dnnl_stream_t Stream() { return TheHandles().stream; }
+
+void UseThisThreadOnly() {
+  thread_local bool is_done = false;
+  if (is_done) return;
+  omp_set_num_threads(1);
+  is_done = true;
+}
+
+}  // namespace tensord::onednn

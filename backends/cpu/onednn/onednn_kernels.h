@@ -1,0 +1,44 @@
+#ifndef TENSORD_BACKENDS_CPU_ONEDNN_ONEDNN_KERNELS_H_
+#define TENSORD_BACKENDS_CPU_ONEDNN_ONEDNN_KERNELS_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/api/kernel.h"
+
+// The kernels on oneDNN, for the kernel table alone. What they have in common:
+// each accepts what the library has fast code for on this machine, makes its
+// primitives in its Prepare function, and computes in parts (split.h).
+namespace tensord::onednn {
+
+using PreparedState = absl::StatusOr<std::unique_ptr<KernelState>>;
+
+// conv.cc
+absl::Status AcceptsConv(const NodeSite& site);
+uint64_t ConvWorkspaceBytes(const NodeSite& site);
+PreparedState PrepareConv(const NodeSite& site, Device& device);
+absl::Status RunConv(const KernelCall& call);
+
+// conv_pointwise.cc
+absl::Status AcceptsConvPointwise(const NodeSite& site);
+uint64_t ConvPointwiseWorkspaceBytes(const NodeSite& site);
+PreparedState PrepareConvPointwise(const NodeSite& site, Device& device);
+absl::Status RunConvPointwise(const KernelCall& call);
+
+// gemm.cc
+absl::Status AcceptsGemm(const NodeSite& site);
+uint64_t GemmWorkspaceBytes(const NodeSite& site);
+PreparedState PrepareGemm(const NodeSite& site, Device& device);
+absl::Status RunGemm(const KernelCall& call);
+
+// matmul.cc
+absl::Status AcceptsMatMul(const NodeSite& site);
+uint64_t MatMulWorkspaceBytes(const NodeSite& site);
+PreparedState PrepareMatMul(const NodeSite& site, Device& device);
+absl::Status RunMatMul(const KernelCall& call);
+
+}  // namespace tensord::onednn
+
+#endif  // TENSORD_BACKENDS_CPU_ONEDNN_ONEDNN_KERNELS_H_

@@ -1,0 +1,196 @@
+#include "backends/cpu/onednn/primitive.h"
+
+#include <cstddef>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace tensord::onednn {
+
+dnnl_memory_desc_t StridedDesc(absl::Span<const int64_t> dims,
+                               absl::Span<const int64_t> strides,
+                               dnnl_data_type_t dtype) {
+  dnnl_memory_desc_t desc = {};
+  // Fails for more dimensions than the library has, which no caller asks for.
+  dnnl_memory_desc_init_by_strides(&desc, static_cast<int>(dims.size()),
+                                   dims.data(), dtype, strides.data());
+  return desc;
+}
+
+dnnl_memory_desc_t DenseDesc(absl::Span<const int64_t> dims,
+                             dnnl_data_type_t dtype) {
+  dnnl_memory_desc_t desc = {};
+  dnnl_memory_desc_init_by_strides(&desc, static_cast<int>(dims.size()),
+                                   dims.data(), dtype, nullptr);
+  return desc;
+}
+
+dnnl_memory_desc_t AnyDesc(absl::Span<const int64_t> dims,
+                           dnnl_data_type_t dtype) {
+  dnnl_memory_desc_t desc = {};
+  dnnl_memory_desc_init_by_tag(&desc, static_cast<int>(dims.size()),
+                               dims.data(), dtype, dnnl_format_tag_any);
+  return desc;
+}
+
+Attributes::Attributes() {
+  if (dnnl_primitive_attr_create(&attributes_) != dnnl_success) {
+    attributes_ = nullptr;
+    return;
+  }
+  dnnl_primitive_attr_set_scratchpad_mode(attributes_,
+                                          dnnl_scratchpad_mode_user);
+}
+
+Attributes::~Attributes() {
+  if (attributes_ != nullptr) dnnl_primitive_attr_destroy(attributes_);
+}
+
+void Attributes::ScaleOutput(float scale) {
+  dnnl_primitive_attr_set_output_scales(attributes_, 1, 0, &scale);
+}
+
+absl::StatusOr<PrimitiveDesc> PrimitiveDesc::Create(
+    const_dnnl_op_desc_t operation, const Attributes& attributes) {
+  UseThisThreadOnly();
+  dnnl_primitive_desc_t desc = nullptr;
+  absl::Status status =
+      ToStatus(dnnl_primitive_desc_create(&desc, operation, attributes.get(),
+                                          Engine(), nullptr),
+               "the operation");
+  if (!status.ok()) return status;
+  PrimitiveDesc result(desc);
+  const std::string implementation = result.implementation();
+  if (absl::StartsWith(implementation, "ref") ||
+      absl::StrContains(implementation, ":ref")) {
+    return absl::UnimplementedError(
+        absl::StrCat("oneDNN has only its reference code, ", implementation));
+  }
+  return result;
+}
+
+absl::StatusOr<PrimitiveDesc> PrimitiveDesc::CreateReorder(
+    const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to) {
+  UseThisThreadOnly();
+  const Attributes attributes;
+  dnnl_primitive_desc_t desc = nullptr;
+  absl::Status status =
+      ToStatus(dnnl_reorder_primitive_desc_create(&desc, &from, Engine(), &to,
+                                                  Engine(), attributes.get()),
+               "the reorder");
+  if (!status.ok()) return status;
+  return PrimitiveDesc(desc);
+}
+
+PrimitiveDesc::~PrimitiveDesc() {
+  if (desc_ != nullptr) dnnl_primitive_desc_destroy(desc_);
+}
+
+const dnnl_memory_desc_t& PrimitiveDesc::operand(int argument) const {
+  return *dnnl_primitive_desc_query_md(desc_, dnnl_query_exec_arg_md, argument);
+}
+
+uint64_t PrimitiveDesc::scratchpad_bytes() const {
+  return dnnl_memory_desc_get_size(
+      dnnl_primitive_desc_query_md(desc_, dnnl_query_scratchpad_md, 0));
+}
+
+std::string PrimitiveDesc::implementation() const {
+  const char* name = nullptr;
+  if (dnnl_primitive_desc_query(desc_, dnnl_query_impl_info_str, 0,
+                                static_cast<void*>(&name)) != dnnl_success) {
+    return "";
+  }
+  return name;
+}
+
+absl::StatusOr<std::unique_ptr<Primitive>> Primitive::Create(
+    const PrimitiveDesc& desc, const Arguments& arguments) {
+  UseThisThreadOnly();
+  std::unique_ptr<Primitive> result(new Primitive);
+  absl::Status status = ToStatus(
+      dnnl_primitive_create(&result->primitive_, desc.get()), "a primitive");
+  if (!status.ok()) return status;
+  for (int argument : arguments) {
+    result->arguments_.emplace_back(argument, desc.operand(argument));
+  }
+  for (Slot& slot : result->slots_) {
+    if (status = result->Fill(slot); !status.ok()) return status;
+  }
+  return result;
+}
+
+Primitive::~Primitive() {
+  if (primitive_ != nullptr) dnnl_primitive_destroy(primitive_);
+}
+
+Primitive::Slot::~Slot() {
+  for (dnnl_exec_arg_t& operand : operands) dnnl_memory_destroy(operand.memory);
+}
+
+absl::Status Primitive::Fill(Slot& slot) const {
+  for (const auto& [argument, desc] : arguments_) {
+    dnnl_memory_t memory = nullptr;
+    absl::Status status =
+        ToStatus(dnnl_memory_create(&memory, &desc, Engine(), DNNL_MEMORY_NONE),
+                 "an operand");
+    if (!status.ok()) return status;
+    slot.operands.push_back({argument, memory});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Primitive::Run(absl::Span<void* const> addresses) const {
+  for (Slot& slot : slots_) {
+    if (slot.is_taken.load(std::memory_order_relaxed) ||
+        slot.is_taken.exchange(true, std::memory_order_acquire)) {
+      continue;
+    }
+    absl::Status status = RunIn(slot, addresses);
+    slot.is_taken.store(false, std::memory_order_release);
+    return status;
+  }
+  // More threads than slots: this one makes its own.
+  Slot slot;
+  if (absl::Status status = Fill(slot); !status.ok()) return status;
+  return RunIn(slot, addresses);
+}
+
+absl::Status Primitive::RunIn(Slot& slot,
+                              absl::Span<void* const> addresses) const {
+  UseThisThreadOnly();
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    dnnl_memory_set_data_handle(slot.operands[i].memory, addresses[i]);
+  }
+  return ToStatus(dnnl_primitive_execute(primitive_, Stream(),
+                                         static_cast<int>(slot.operands.size()),
+                                         slot.operands.data()),
+                  "dnnl_primitive_execute");
+}
+
+absl::Status Reorder(const dnnl_memory_desc_t& from, const void* source,
+                     const dnnl_memory_desc_t& to, void* destination) {
+  absl::StatusOr<PrimitiveDesc> desc = PrimitiveDesc::CreateReorder(from, to);
+  if (!desc.ok()) return desc.status();
+  std::vector<std::byte> scratchpad(desc->scratchpad_bytes());
+  auto primitive = Primitive::Create(
+      *desc, {DNNL_ARG_FROM, DNNL_ARG_TO, DNNL_ARG_SCRATCHPAD});
+  if (!primitive.ok()) return primitive.status();
+  // Sources are only read.
+  return (*primitive)
+      ->Run({const_cast<void*>(source), destination, scratchpad.data()});
+}
+
+absl::StatusOr<std::unique_ptr<Storage>> Pack(const dnnl_memory_desc_t& from,
+                                              const void* source,
+                                              const dnnl_memory_desc_t& to,
+                                              Device& device) {
+  auto storage = device.Allocate(dnnl_memory_desc_get_size(&to));
+  if (!storage.ok()) return storage.status();
+  absl::Status status = Reorder(from, source, to, (*storage)->address());
+  if (!status.ok()) return status;
+  return storage;
+}
+
+}  // namespace tensord::onednn

@@ -1,0 +1,187 @@
+#include "backends/cpu/onednn/product.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+
+namespace tensord::onednn {
+namespace {
+
+constexpr int64_t kRowMultiple = 16;
+constexpr int64_t kColumnMultiple = 64;
+
+// Each part of the rows reads all of B. Where that does not fit a second-level
+// cache, a part has enough rows to make up for it.
+constexpr int64_t kResidentElements = 256 * 1024;
+constexpr int64_t kMinRows = 16;
+constexpr int64_t kMinRowsOfLargeB = 64;
+
+// With less arithmetic the call itself is what costs.
+constexpr double kMinFlops = 32 * 1024;
+
+struct Parts {
+  Split rows, columns;
+};
+
+Parts Cut(const ProductSite& site) {
+  const int64_t wanted = onednn::PartCount(site.flops());
+  const int64_t min_rows =
+      site.k * site.n > kResidentElements ? kMinRowsOfLargeB : kMinRows;
+  const Split rows =
+      Split::About(site.m, std::min(wanted, site.m / min_rows), kRowMultiple);
+  const Split columns =
+      Split::About(site.n, FurtherParts(wanted, rows.count()), kColumnMultiple);
+  return {rows, columns};
+}
+
+absl::StatusOr<PrimitiveDesc> Describe(const ProductSite& site, int64_t m,
+                                       int64_t n,
+                                       const dnnl_memory_desc_t* packed_b) {
+  const dnnl_memory_desc_t a =
+      StridedDesc({m, site.k}, {site.a_row, site.a_column});
+  dnnl_memory_desc_t b =
+      site.has_constant_b
+          ? AnyDesc({site.k, n})
+          : StridedDesc({site.k, n}, {site.b_row, site.b_column});
+  if (packed_b != nullptr) b = *packed_b;
+  const dnnl_memory_desc_t bias = DenseDesc({1, n});
+  // Not in place among C's other columns, for which there is no fast
+  // implementation.
+  const dnnl_memory_desc_t c = DenseDesc({m, n});
+  dnnl_matmul_desc_t desc;
+  absl::Status status = ToStatus(
+      dnnl_matmul_desc_init(&desc, &a, &b, site.has_bias ? &bias : nullptr, &c),
+      "dnnl_matmul_desc_init");
+  if (!status.ok()) return status;
+  Attributes attributes;
+  if (site.scale != 1) attributes.ScaleOutput(site.scale);
+  return PrimitiveDesc::Create(&desc, attributes);
+}
+
+}  // namespace
+
+absl::Status Product::Accepts(const ProductSite& site) {
+  if (site.flops() < kMinFlops) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("a product of ", site.m, " x ", site.k, " x ", site.n,
+                     " is too small for a call of oneDNN"));
+  }
+  constexpr int64_t kMaxExtent = std::numeric_limits<int32_t>::max() / 4;
+  if (std::max({site.m * site.k, site.k * site.n, site.m * site.n}) >
+      kMaxExtent) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("a matrix of ", site.m, " x ", site.k, " x ", site.n,
+                     " has above ", kMaxExtent, " elements"));
+  }
+  const Parts parts = Cut(site);
+  return Describe(site, parts.rows.size, parts.columns.size, nullptr).status();
+}
+
+int64_t Product::PartCount(const ProductSite& site) {
+  const Parts parts = Cut(site);
+  return parts.rows.count() * parts.columns.count();
+}
+
+uint64_t Product::ScratchBytes(const ProductSite& site) {
+  const Parts parts = Cut(site);
+  uint64_t bytes = 0;
+  for (int64_t m : {parts.rows.size, parts.rows.rest()}) {
+    for (int64_t n : {parts.columns.size, parts.columns.rest()}) {
+      if (m == 0 || n == 0) continue;
+      auto desc = Describe(site, m, n, nullptr);
+      // Create() will say what is wrong.
+      if (desc.ok()) bytes = std::max(bytes, desc->scratchpad_bytes());
+    }
+  }
+  if (parts.columns.count() > 1) {
+    bytes =
+        AlignUp(bytes) + parts.rows.size * parts.columns.size * sizeof(float);
+  }
+  return AlignUp(bytes);
+}
+
+absl::StatusOr<std::unique_ptr<Product>> Product::Create(
+    const ProductSite& site, const float* b, Device& device) {
+  const Parts parts = Cut(site);
+  std::unique_ptr<Product> result(new Product(site, parts.rows, parts.columns));
+  for (int i = 0; i < 2; ++i) {
+    const int64_t n = i == 0 ? parts.columns.size : parts.columns.rest();
+    const dnnl_memory_desc_t* packed = nullptr;
+    for (int j = 0; j < 2; ++j) {
+      const int64_t m = j == 0 ? parts.rows.size : parts.rows.rest();
+      if (m == 0 || n == 0) continue;
+      auto desc = Describe(site, m, n, packed);
+      if (!desc.ok()) return desc.status();
+      if (site.has_constant_b && packed == nullptr) {
+        result->packed_desc_[i] = desc->operand(DNNL_ARG_WEIGHTS);
+        packed = &result->packed_desc_[i];
+      }
+      Primitive::Arguments arguments = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS,
+                                        DNNL_ARG_DST, DNNL_ARG_SCRATCHPAD};
+      if (site.has_bias) arguments.push_back(DNNL_ARG_BIAS);
+      auto primitive = Primitive::Create(*desc, arguments);
+      if (!primitive.ok()) return primitive.status();
+      result->primitives_[j][i] = *std::move(primitive);
+    }
+  }
+  if (site.has_constant_b) {
+    if (absl::Status status = result->PackB(b, device); !status.ok()) {
+      return status;
+    }
+  }
+  return result;
+}
+
+absl::Status Product::PackB(const float* b, Device& device) {
+  for (int64_t i = 0; i < columns_.count(); ++i) {
+    const dnnl_memory_desc_t from = StridedDesc({site_.k, columns_.length(i)},
+                                                {site_.b_row, site_.b_column});
+    auto packed = Pack(from, b + columns_.begin(i) * site_.b_column,
+                       packed_desc_[columns_.is_rest(i)], device);
+    if (!packed.ok()) return packed.status();
+    packed_.push_back(*std::move(packed));
+  }
+  return absl::OkStatus();
+}
+
+Product::Part Product::part(int64_t index) const {
+  const int64_t i = index % columns_.count();
+  const int64_t j = index / columns_.count();
+  return {.row = rows_.begin(j),
+          .row_count = rows_.length(j),
+          .column = columns_.begin(i),
+          .column_count = columns_.length(i)};
+}
+
+absl::Status Product::Run(int64_t part, const float* a, const float* b,
+                          const float* bias, float* c,
+                          std::byte* scratch) const {
+  const int64_t i = part % columns_.count();
+  const int64_t j = part / columns_.count();
+  const float* b_part =
+      site_.has_constant_b
+          ? reinterpret_cast<const float*>(packed_[i]->address())
+          : b + columns_.begin(i) * site_.b_column;
+  c += rows_.begin(j) * site_.n + columns_.begin(i);
+  const bool is_dense = columns_.count() == 1;
+  auto* dense = is_dense ? c : reinterpret_cast<float*>(scratch);
+  if (!is_dense) scratch += AlignUp(rows_.size * columns_.size * sizeof(float));
+  // The library takes addresses of what it only reads without a const.
+  absl::InlinedVector<void*, 6> addresses = {
+      const_cast<float*>(a + rows_.begin(j) * site_.a_row),
+      const_cast<float*>(b_part), dense, scratch};
+  if (site_.has_bias) {
+    addresses.push_back(const_cast<float*>(bias + columns_.begin(i)));
+  }
+  absl::Status status =
+      primitives_[rows_.is_rest(j)][columns_.is_rest(i)]->Run(addresses);
+  if (is_dense || !status.ok()) return status;
+  const int64_t width = columns_.length(i);
+  for (int64_t row = 0; row < rows_.length(j); ++row) {
+    std::copy_n(dense + row * width, width, c + row * site_.n);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tensord::onednn

@@ -1,0 +1,75 @@
+#ifndef TENSORD_BACKENDS_CPU_ONEDNN_PRODUCT_H_
+#define TENSORD_BACKENDS_CPU_ONEDNN_PRODUCT_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/api/host_services.h"
+#include "backends/api/storage.h"
+#include "backends/cpu/onednn/primitive.h"
+#include "backends/cpu/onednn/split.h"
+
+// Matrix products, C [m, n] = scale * A [m, k] * B [k, n] + bias [n], in parts.
+namespace tensord::onednn {
+
+struct ProductSite {
+  int64_t m = 0, n = 0, k = 0;
+  // From one element to the next row and column.
+  int64_t a_row = 0, a_column = 1;
+  int64_t b_row = 0, b_column = 1;
+  float scale = 1;
+  bool has_bias = false;
+  // B is known, and will be packed.
+  bool has_constant_b = false;
+
+  double flops() const { return 2.0 * m * n * k; }
+};
+
+// One site's primitives, one for each size of a part.
+//
+// Threading: immutable once made; Run may be called by many threads at once.
+class Product {
+ public:
+  // OK, or why the library is no use for such products.
+  static absl::Status Accepts(const ProductSite& site);
+
+  // Of Run, for each part.
+  static uint64_t ScratchBytes(const ProductSite& site);
+
+  // `b` is null, or B itself, which is packed into memory of the device.
+  static absl::StatusOr<std::unique_ptr<Product>> Create(
+      const ProductSite& site, const float* b, Device& device);
+
+  static int64_t PartCount(const ProductSite& site);
+  int64_t part_count() const { return rows_.count() * columns_.count(); }
+
+  struct Part {
+    int64_t row, row_count, column, column_count;
+  };
+  Part part(int64_t index) const;
+
+  // C's part. `b` and `bias` are null where the site does not have them; rows
+  // of `c` are n elements apart. `scratch` is aligned to kStorageAlignment.
+  absl::Status Run(int64_t part, const float* a, const float* b,
+                   const float* bias, float* c, std::byte* scratch) const;
+
+ private:
+  Product(const ProductSite& site, const Split& rows, const Split& columns)
+      : site_(site), rows_(rows), columns_(columns) {}
+  absl::Status PackB(const float* b, Device& device);
+
+  const ProductSite site_;
+  const Split rows_;
+  const Split columns_;
+  // By whether the part has the rest of the rows, and of the columns.
+  std::unique_ptr<Primitive> primitives_[2][2];
+  dnnl_memory_desc_t packed_desc_[2] = {};
+  std::vector<std::unique_ptr<Storage>> packed_;  // by part of the columns
+};
+
+}  // namespace tensord::onednn
+
+#endif  // TENSORD_BACKENDS_CPU_ONEDNN_PRODUCT_H_
