@@ -1,0 +1,121 @@
+#include "bench/kernels/cases.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace tensord {
+namespace {
+
+void AddProducts(std::vector<KernelCase>& cases) {
+  struct Extents {
+    int64_t m, k, n;
+  };
+  for (const auto& [m, k, n] : std::initializer_list<Extents>{
+           {1, 768, 768},    {2, 768, 768},     {4, 768, 768},
+           {8, 768, 768},    {16, 768, 768},    {64, 768, 768},
+           {128, 768, 768},  {128, 768, 3072},  {128, 3072, 768},
+           {1, 1024, 1024},  {1, 4096, 4096},   {2, 4096, 4096},
+           {4, 4096, 4096},  {1, 768, 3072},    {1, 3072, 768},
+           {1, 768, 50257},  {128, 384, 384},   {128, 384, 1536},
+           {128, 1536, 384}, {1024, 1024, 1024}}) {
+    for (bool is_constant : {true, false}) {
+      cases.push_back(
+          {.name = absl::StrCat("matmul_", m, "x", k, "x", n,
+                                is_constant ? "" : "_dynamic"),
+           .op = OpKind::kMatMul,
+           .inputs = {{Shape({m, k})},
+                      {.shape = Shape({k, n}), .is_constant = is_constant}},
+           .outputs = {{Shape({m, n})}}});
+    }
+  }
+  for (const auto& [m, k, n] : std::initializer_list<Extents>{
+           {128, 64, 128}, {128, 128, 64}, {1, 64, 129}, {40, 32, 40}}) {
+    cases.push_back({.name = absl::StrCat("matmul_12x", m, "x", k, "x", n),
+                     .op = OpKind::kMatMul,
+                     .inputs = {{Shape({12, m, k})}, {Shape({12, k, n})}},
+                     .outputs = {{Shape({12, m, n})}}});
+  }
+  for (const auto& [m, k, n] : std::initializer_list<Extents>{
+           {1, 2048, 1000}, {1, 1280, 1000}, {8, 2048, 1000}, {1, 96, 32}}) {
+    cases.push_back(
+        {.name = absl::StrCat("gemm_", m, "x", k, "x", n, "_transb"),
+         .op = OpKind::kGemm,
+         .params = GemmParams{.transpose_b = true},
+         .inputs = {{Shape({m, k})},
+                    {.shape = Shape({n, k}), .is_constant = true},
+                    {.shape = Shape({n}), .is_constant = true}},
+         .outputs = {{Shape({m, n})}}});
+  }
+}
+
+struct ConvCase {
+  int64_t channels, height, width, outputs;
+  int64_t kernel = 1, stride = 1;
+  int64_t group = 1;
+  int64_t images = 1;
+};
+
+void AddConvs(std::vector<KernelCase>& cases) {
+  for (const ConvCase& c :
+       std::initializer_list<ConvCase>{{64, 56, 56, 64, 3},
+                                       {128, 28, 28, 128, 3},
+                                       {256, 14, 14, 256, 3},
+                                       {512, 7, 7, 512, 3},
+                                       {3, 224, 224, 64, 7, 2},
+                                       {3, 224, 224, 32, 3, 2},
+                                       {16, 320, 320, 16, 3},
+                                       {96, 160, 160, 24, 3},
+                                       {64, 56, 56, 256},
+                                       {256, 56, 56, 64},
+                                       {256, 56, 56, 512, 1, 2},
+                                       {512, 28, 28, 128},
+                                       {1024, 14, 14, 256},
+                                       {2048, 7, 7, 512},
+                                       {24, 56, 56, 144},
+                                       {144, 56, 56, 24},
+                                       {96, 112, 112, 96, 3, 1, 96},
+                                       {96, 112, 112, 96, 3, 2, 96},
+                                       {144, 56, 56, 144, 3, 1, 144},
+                                       {576, 14, 14, 576, 3, 1, 576},
+                                       {96, 28, 28, 96, 5, 1, 96},
+                                       {16, 24, 24, 32, 3},
+                                       {64, 28, 28, 64, 3, 1, 8}}) {
+    for (bool is_channels_last : {true, false}) {
+      const int64_t pad = c.kernel / 2;
+      const int64_t h = (c.height - 1) / c.stride + 1;
+      const int64_t w = (c.width - 1) / c.stride + 1;
+      const auto image = [&](int64_t channels, int64_t h, int64_t w) {
+        return is_channels_last ? Shape({c.images, h, w, channels})
+                                : Shape({c.images, channels, h, w});
+      };
+      cases.push_back(
+          {.name = absl::StrCat(
+               c.group == 1 ? "conv_" : absl::StrCat("conv_g", c.group, "_"),
+               c.kernel, "x", c.kernel, "s", c.stride, "_", c.channels, "to",
+               c.outputs, "_at", c.height,
+               is_channels_last ? "_nhwc" : "_nchw"),
+           .op = OpKind::kConv,
+           .params = ConvParams{.kernel_shape = {c.kernel, c.kernel},
+                                .strides = {c.stride, c.stride},
+                                .pads = {pad, pad, pad, pad},
+                                .group = c.group,
+                                .channels_last = is_channels_last},
+           .inputs = {{image(c.channels, c.height, c.width)},
+                      {.shape = Shape({c.outputs, c.channels / c.group,
+                                       c.kernel, c.kernel}),
+                       .is_constant = true},
+                      {.shape = Shape({c.outputs}), .is_constant = true}},
+           .outputs = {{image(c.outputs, h, w)}}});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<KernelCase> KernelCases() {
+  std::vector<KernelCase> cases;
+  AddProducts(cases);
+  AddConvs(cases);
+  return cases;
+}
+
+}  // namespace tensord
