@@ -3,15 +3,39 @@
 #
 #   scripts/bench.sh overhead [--rounds N] [--round-ms N]
 #       what tensord adds to a call, and what op_profile adds to a launch (bench/README.md)
+#   scripts/bench.sh models [--models M,...] [--threads N,...] [--quick] ...
+#       whole models beside ONNX Runtime (docs/performance.md; --help lists the rest)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-[ "${1:-}" = overhead ] || { sed -n '2,/^set /s/^# \{0,1\}//p' "$0" | head -n -1; exit 2; }
-shift
+# build TARGET...
+build() {
+  scripts/setup.sh >&2
+  cmake --preset release >/dev/null
+  cmake --build --preset release --target "$@" >&2
+}
 
-scripts/setup.sh >&2
-cmake --preset release >/dev/null
-cmake --build --preset release --target tensord launch_bench rpc_bench >&2
+case "${1:-}" in
+  overhead)
+    shift
+    ;;
+  models)
+    shift
+    # What is wrong with the arguments is said before anything is built.
+    case " $* " in
+      *" --help "* | *" -h "* | *" --check "*) exec /usr/bin/python3 scripts/bench_models.py "$@" ;;
+    esac
+    /usr/bin/python3 scripts/bench_models.py --check "$@"
+    build tensord engine_bench client_bench
+    exec /usr/bin/python3 scripts/bench_models.py "$@"
+    ;;
+  *)
+    sed -n '2,/^set /s/^# \{0,1\}//p' "$0" | head -n -1
+    exit 2
+    ;;
+esac
+
+build tensord launch_bench rpc_bench
 bin=build/release/bin
 
 state=$(mktemp -d)

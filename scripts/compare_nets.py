@@ -4,7 +4,7 @@
     compare_nets.py [--bin build/release/bin] [NAME ...]
 
 A NAME is a net or a pattern ('matmul_*'); without one, all listed nets. make_nets.py is that of models/ in
-TENSORD_SHARED_DIR, else in ../shared. ONNX Runtime comes from PyPI, of the versions below, into build/compare-venv.
+TENSORD_SHARED_DIR, else in ../shared. ONNX Runtime is that of onnx_peer.py.
 
 An element agrees when |tensord - onnxruntime| <= 1e-3 + 1e-3 * |onnxruntime|; the nets keep their activations of the
 order of 1. Nets with 8 bits or 16 may differ by more, since two right answers do: for these, the largest difference
@@ -16,7 +16,6 @@ has too little memory is left out, and named.
 
 import argparse
 import fnmatch
-import importlib.util
 import os
 import pathlib
 import re
@@ -25,75 +24,28 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PACKAGES = ["onnxruntime==1.32.0", "onnx==1.23.2", "numpy==2.4.6"]
-VENV = ROOT / "build/compare-venv"
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import onnx_peer  # noqa: E402
+
+ROOT = onnx_peer.ROOT
 
 TOLERANCE = 1e-3
 # Nets whose arithmetic is not float32 throughout.
 COARSE = re.compile("int8|qdq|f16")
 # Extents for the nets' symbols, and for what has no name.
 SYMBOLS = {"batch": 2, "sequence": 16, "time": 6, "past": 7, "total": 7 + 16}
+# Of the types that ONNX Runtime names.
+DTYPES = {"tensor(float)": "float32", "tensor(float16)": "float16", "tensor(int64)": "int64",
+          "tensor(uint8)": "uint8"}
 REFUSED = 2  # exit code of tensordctl
 
 # Memory in use at once, in sizes of the net: its file, what two runtimes keep of it, packed again in each.
 COPIES = 8
 
 
-def enter_venv():
-    """Starts this program again in its own environment, made on the first call."""
-    python = VENV / "bin/python"
-    stamp = VENV / "packages.txt"
-    wanted = "\n".join(PACKAGES)
-    if not stamp.exists() or stamp.read_text() != wanted:
-        subprocess.run(["/usr/bin/python3", "-m", "venv", "--clear", VENV], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                        *PACKAGES], check=True)
-        stamp.write_text(wanted)
-    if pathlib.Path(sys.prefix) != VENV:
-        os.execv(python, [python, __file__, *sys.argv[1:]])
-
-
-def load_make_nets():
-    shared = os.environ.get("TENSORD_SHARED_DIR") or ROOT.parent / "shared"
-    path = pathlib.Path(shared) / "models/make_nets.py"
-    if not path.exists():
-        sys.exit(f"compare_nets: {path} is not there; set TENSORD_SHARED_DIR")
-    spec = importlib.util.spec_from_file_location("make_nets", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def available_megabytes():
-    text = pathlib.Path("/proc/meminfo").read_text()
-    return int(re.search(r"MemAvailable: *(\d+)", text).group(1)) >> 10
-
-
-def megabytes_of(name, make_nets):
-    if name in make_nets.NETS:
-        return make_nets.NETS[name][0]
-    extents = [int(size) for size in name.rpartition("_")[2].split("x")]
-    return 8 * max(a * b for a in extents for b in extents) >> 20
-
-
-def random_input(numpy, random, info):
-    """A value that the net's input takes, of the order of 1."""
+def input_for(numpy, random, info):
     shape = [dim if isinstance(dim, int) else SYMBOLS[dim] for dim in info.shape]
-    if info.name == "position_ids":
-        return numpy.broadcast_to(numpy.arange(shape[1]), shape).astype(numpy.int64)
-    if info.name == "attention_mask":
-        return (random.random(shape) < 0.8).astype(numpy.int64)
-    if info.name == "mask":
-        return numpy.where(random.random(shape) < 0.8, 0, -10000).astype(numpy.float32)
-    if "int" in info.type:
-        highest = 256 if info.type == "tensor(uint8)" else 1000
-        dtype = numpy.uint8 if info.type == "tensor(uint8)" else numpy.int64
-        return random.integers(0, highest, shape).astype(dtype)
-    dtype = numpy.float16 if info.type == "tensor(float16)" else numpy.float32
-    # What is added a thousand times must stay small.
-    low, high = (-0.9, 0.9) if info.name == "c" else (-1.7, 1.7)
-    return random.uniform(low, high, shape).astype(dtype)
+    return onnx_peer.random_input(numpy, random, info.name, DTYPES[info.type], shape)
 
 
 def open_peer(path, is_optimised=True):
@@ -152,7 +104,7 @@ def compare(name, path, folder, daemon):
     import numpy  # pylint: disable=import-outside-toplevel
     session = open_peer(path)
     random = numpy.random.default_rng(1)
-    inputs = {info.name: random_input(numpy, random, info) for info in session.get_inputs()}
+    inputs = {info.name: input_for(numpy, random, info) for info in session.get_inputs()}
     files = {}
     for index, (key, value) in enumerate(inputs.items()):
         files[key] = folder / f"input_{index}.npy"
@@ -192,8 +144,8 @@ def main():
                         help="folder of tensord and tensordctl")
     parser.add_argument("names", nargs="*", metavar="NAME", help="net or pattern; default: all")
     arguments = parser.parse_args()
-    enter_venv()
-    make_nets = load_make_nets()
+    onnx_peer.enter_venv()
+    make_nets = onnx_peer.load_make_nets()
     names = [name for pattern in arguments.names or ["*"]
              for name in fnmatch.filter(make_nets.LISTED, pattern) or [pattern]]
     counts = {"agrees": 0, "differs": 0, "refused": 0}
@@ -201,8 +153,8 @@ def main():
         daemon = Tensord(arguments.bin.resolve(), pathlib.Path(state))
         try:
             for name in names:
-                size = megabytes_of(name, make_nets)
-                if available_megabytes() < COPIES * size:
+                size = onnx_peer.megabytes_of(name, make_nets)
+                if onnx_peer.available_megabytes() < COPIES * size:
                     print(f"{'left out':10}{name:30}it needs some {COPIES * size} MB of memory",
                           flush=True)
                     continue

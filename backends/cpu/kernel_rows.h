@@ -131,6 +131,24 @@
 #define GLOBAL_POOL(T, suffix, op, name)                          \
   KERNEL(op, name "_" suffix, All(kDTypeOf<T>), "global_pool.cc", \
          .run = &Run##op<T>)
+// Nodes with their channels in the last dimension, which other rows decline.
+#define POOL_CHANNELS_LAST(T, suffix, op, name)                        \
+  KERNEL(op, name "_" suffix "_channels_last", All(kDTypeOf<T>),       \
+         "pool_channels_last.cc", .accepts = &AcceptsPoolChannelsLast, \
+         .cost = &PoolCost, .run = &Run##op##ChannelsLast<T>,          \
+         .caps = {.takes_channels_last = true})
+#define GLOBAL_POOL_CHANNELS_LAST(T, suffix, op, name)                 \
+  KERNEL(op, name "_" suffix "_channels_last", All(kDTypeOf<T>),       \
+         "pool_channels_last.cc", .accepts = &AcceptsPoolChannelsLast, \
+         .run = &Run##op##ChannelsLast<T>,                             \
+         .caps = {.takes_channels_last = true})
+#define CONV_CHANNELS_LAST(T, suffix, ...)                              \
+  KERNEL(Conv, "conv_" suffix "_channels_last", All(kDTypeOf<T>),       \
+         "conv_channels_last.cc", .accepts = &AcceptsConvChannelsLast,  \
+         .workspace_bytes = &ConvChannelsLastWorkspaceBytes<T>,         \
+         .prepare = &PrepareConvChannelsLast<T>,                        \
+         .cost = &ConvChannelsLastCost, .run = &RunConvChannelsLast<T>, \
+         .caps = {.takes_channels_last = true})
 #define MAX_POOL_INDICES(T, suffix, ...)                                    \
   KERNEL(MaxPool, "max_pool_indices_" suffix,                               \
          Takes({kDTypeOf<T>}, {kDTypeOf<T>, DType::kInt64}),                \

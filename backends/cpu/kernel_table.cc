@@ -1,6 +1,7 @@
 #include "backends/cpu/kernel_table.h"
 
 #include "backends/cpu/kernel_rows.h"
+#include "backends/cpu/kernels/channels_last_kernels.h"
 #include "backends/cpu/kernels/fused_kernels.h"
 #include "backends/cpu/kernels/kernels.h"
 #if TENSORD_HAVE_ONEDNN
@@ -38,6 +39,7 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(ATTENTION),
 
     ALL_FLOATS(POOL, AveragePool, "average_pool"),
+    ALL_FLOATS(POOL_CHANNELS_LAST, AveragePool, "average_pool"),
 
     ALL_FLOATS(BATCH_NORMALIZATION),
 
@@ -128,6 +130,7 @@ constexpr KernelEntry kCpuKernels[] = {
     KERNEL(Conv, "conv_bf16_direct", All(DType::kBFloat16), "conv_half.cc",
            .accepts = &AcceptsConvHalf, .cost = &ConvCost,
            .run = &RunConvHalf<BFloat16>),
+    ALL_FLOATS(CONV_CHANNELS_LAST),
 
     BYTE_PAIRS(CONV_INTEGER),
 
@@ -215,10 +218,13 @@ constexpr KernelEntry kCpuKernels[] = {
     WIDE_INTEGERS(GEMM_ANY),
 
     ALL_FLOATS(GLOBAL_POOL, GlobalAveragePool, "global_average_pool"),
+    ALL_FLOATS(GLOBAL_POOL_CHANNELS_LAST, GlobalAveragePool,
+               "global_average_pool"),
 
     ALL_FLOATS(GLOBAL_POOL, GlobalLpPool, "global_lp_pool"),
 
     ALL_FLOATS(GLOBAL_POOL, GlobalMaxPool, "global_max_pool"),
+    ALL_FLOATS(GLOBAL_POOL_CHANNELS_LAST, GlobalMaxPool, "global_max_pool"),
 
     ALL_NUMBERS(COMPARISON, Greater, "greater"),
 
@@ -285,6 +291,7 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_NUMBERS(VARIADIC, Max, "max"),
 
     ALL_FLOATS(POOL, MaxPool, "max_pool"),
+    ALL_FLOATS(POOL_CHANNELS_LAST, MaxPool, "max_pool"),
     POOL(int8_t, "i8", MaxPool, "max_pool"),
     POOL(uint8_t, "u8", MaxPool, "max_pool"),
     ALL_FLOATS(MAX_POOL_INDICES),

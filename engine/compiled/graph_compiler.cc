@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/compiled/bind_node.h"
 #include "engine/compiled/explain_plan.h"
+#include "engine/compiled/kernel_estimator.h"
 #include "engine/compiled/later_segments.h"
 #include "engine/compiled/place_values.h"
 #include "engine/compiled/schedule.h"
@@ -12,6 +13,7 @@
 #include "engine/flow/flow_program.h"
 #include "engine/graph/escape.h"
 #include "engine/ops/op_table.h"
+#include "engine/passes/channels_last.h"
 #include "engine/passes/fold_constants.h"
 #include "engine/passes/fuse_elementwise.h"
 #include "engine/passes/pass_names.h"
@@ -120,7 +122,7 @@ class GraphCompiler {
       NotePass(kFuseElementwise,
                absl::StrCat("left ", count_nodes(), " of ", before, " nodes"));
     }
-    return absl::OkStatus();
+    return IsEnabled(kChannelsLast) ? PassChannelsLast() : absl::OkStatus();
   }
 
   bool HasChain(DType dtype) const {
@@ -128,6 +130,18 @@ class GraphCompiler {
                 ->Siblings(OpKind::kElementwiseChain, {dtype, dtype}, 1,
                            device_.info().id.backend)
                 .empty();
+  }
+
+  absl::Status PassChannelsLast() {
+    const KernelEstimator estimate(*environment_.table, device_.info(),
+                                   options_.deterministic);
+    const size_t before = graph_->nodes.size();
+    Graph turned = PropagateChannelsLast(*graph_, inference_, estimate);
+    if (turned.values.size() == graph_->values.size()) return absl::OkStatus();
+    graph_ = std::make_shared<Graph>(RemoveDeadNodes(turned));
+    NotePass(kChannelsLast,
+             absl::StrCat(before, " nodes became ", graph_->nodes.size()));
+    return Infer();
   }
 
   void NotePass(absl::string_view name, std::string effect) {

@@ -5,14 +5,14 @@
 #include "absl/strings/str_cat.h"
 #include "backends/api/window.h"
 #include "engine/graph/status_macros.h"
+#include "engine/ops/channels_last.h"
 #include "engine/ops/window_rules.h"
 
 namespace tensord {
 namespace {
 
-absl::Status CheckChannels(const InferContext& context, int64_t group,
-                           const ConvInputs& inputs) {
-  const Dim channels = context.shape(inputs.x)[1];
+absl::Status CheckChannels(const InferContext& context, Dim channels,
+                           int64_t group, const ConvInputs& inputs) {
   const Dim weight_channels = context.shape(inputs.w)[1];
   const Dim outputs = context.shape(inputs.w)[0];
   // Divided rather than multiplied, which could overflow.
@@ -88,8 +88,10 @@ absl::StatusOr<SymbolicShape> InferConvShape(InferContext& context,
   TENSORD_RETURN_IF_ERROR(context.CheckRank(inputs.x, 3, kMaxRank));
   const int rank = context.rank(inputs.x);
   TENSORD_RETURN_IF_ERROR(context.CheckRank(inputs.w, rank, rank));
-  TENSORD_RETURN_IF_ERROR(CheckChannels(context, params.group, inputs));
-  const SymbolicShape& x = context.shape(inputs.x);
+  const SymbolicShape x = params.channels_last
+                              ? ToChannelsFirst(context.shape(inputs.x))
+                              : context.shape(inputs.x);
+  TENSORD_RETURN_IF_ERROR(CheckChannels(context, x[1], params.group, inputs));
   const SymbolicShape& w = context.shape(inputs.w);
   TENSORD_RETURN_IF_ERROR(CheckConvRanks(context, params, inputs, w[0]));
 
@@ -111,6 +113,7 @@ absl::StatusOr<SymbolicShape> InferConvShape(InferContext& context,
                                    /*ceil_mode=*/false, extent));
     y.push_back(output);
   }
+  if (params.channels_last) return ToChannelsLast(std::move(y));
   return y;
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/graph/status_macros.h"
+#include "engine/ops/channels_last.h"
 #include "engine/ops/dtype_sets.h"
 #include "engine/ops/op_def.h"
 #include "engine/ops/window_rules.h"
@@ -69,6 +70,11 @@ absl::StatusOr<OpParams> ReadLpPool(NodeReader& node) {
   return params;
 }
 
+absl::StatusOr<OpParams> ReadGlobalPool(NodeReader&) {
+  const PoolParams params;
+  return params;
+}
+
 absl::StatusOr<OpParams> ReadGlobalLpPool(NodeReader& node) {
   PoolParams params;
   TENSORD_RETURN_IF_ERROR(ReadNorm(node, params));
@@ -78,7 +84,9 @@ absl::StatusOr<OpParams> ReadGlobalLpPool(NodeReader& node) {
 absl::Status InferPool(InferContext& context) {
   const PoolParams& params = context.params<PoolParams>();
   TENSORD_RETURN_IF_ERROR(context.CheckRank(0, 3, kMaxRank));
-  const SymbolicShape& x = context.shape(0);
+  const SymbolicShape x = params.channels_last
+                              ? ToChannelsFirst(context.shape(0))
+                              : context.shape(0);
   const int spatial_rank = context.rank(0) - 2;
   TENSORD_RETURN_IF_ERROR(CheckWindowRank(params.kernel_shape, params.strides,
                                           params.dilations, params.pads,
@@ -93,6 +101,7 @@ absl::Status InferPool(InferContext& context) {
                                    params.ceil_mode, extent));
     y.push_back(output);
   }
+  if (params.channels_last) y = ToChannelsLast(std::move(y));
   if (context.output_count() > 1) context.SetOutput(1, DType::kInt64, y);
   context.SetOutput(0, context.dtype(0), std::move(y));
   return absl::OkStatus();
@@ -112,10 +121,11 @@ absl::Status InferGlobalPool(InferContext& context) {
   TENSORD_RETURN_IF_ERROR(context.CheckDType(0, kFloatDTypes));
   TENSORD_RETURN_IF_ERROR(context.CheckRank(0, 3, kMaxRank));
   SymbolicShape y = context.shape(0);
-  for (size_t i = 2; i < y.size(); ++i) {
+  const int first = context.params<PoolParams>().channels_last ? 1 : 2;
+  for (int i = first; i < first + context.rank(0) - 2; ++i) {
     if (y[i] == Dim::Known(0)) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "spatial dimension ", i - 2, " has extent 0: nothing to pool"));
+          "spatial dimension ", i - first, " has extent 0: nothing to pool"));
     }
     y[i] = Dim::Known(1);
   }
@@ -124,8 +134,11 @@ absl::Status InferGlobalPool(InferContext& context) {
 }
 
 OpDef GlobalPool(OpKind op) {
-  return {
-      .op = op, .min_inputs = 1, .max_inputs = 1, .infer = &InferGlobalPool};
+  return {.op = op,
+          .min_inputs = 1,
+          .max_inputs = 1,
+          .read = &ReadGlobalPool,
+          .infer = &InferGlobalPool};
 }
 
 }  // namespace

@@ -13,9 +13,10 @@ namespace tensord {
 inline constexpr absl::string_view kFoldConstants = "fold_constants";
 inline constexpr absl::string_view kRemoveDeadNodes = "remove_dead_nodes";
 inline constexpr absl::string_view kFuseElementwise = "fuse_elementwise";
+inline constexpr absl::string_view kChannelsLast = "channels_last";
 
 inline constexpr absl::string_view kOptionalPasses[] = {
-    kFoldConstants, kRemoveDeadNodes, kFuseElementwise};
+    kFoldConstants, kRemoveDeadNodes, kFuseElementwise, kChannelsLast};
 
 inline bool IsOptionalPass(absl::string_view name) {
   return std::find(std::begin(kOptionalPasses), std::end(kOptionalPasses),

@@ -44,8 +44,13 @@ class ExecutionRig {
     absl::StatusOr<Graph> built =
         BuildGraph(graph.definition(), environment_.limits);
     if (!built.ok()) return built.status();
-    return PlanGraph(std::make_shared<Graph>(*std::move(built)), shapes,
-                     options_, *device_, weights_, slot_->lane(), environment_);
+    return TryPlan(std::make_shared<Graph>(*std::move(built)), shapes);
+  }
+
+  absl::StatusOr<std::shared_ptr<CompiledGraph>> TryPlan(
+      std::shared_ptr<const Graph> graph, const std::vector<Shape>& shapes) {
+    return PlanGraph(std::move(graph), shapes, options_, *device_, weights_,
+                     slot_->lane(), environment_);
   }
 
   std::shared_ptr<CompiledGraph> Plan(const TestGraph& graph,
@@ -86,20 +91,28 @@ class ExecutionRig {
       const TestGraph& graph, const std::vector<TestTensor>& inputs,
       absl::Time deadline = absl::InfiniteFuture()) {
     std::vector<Shape> shapes;
+    for (const TestTensor& input : inputs) shapes.push_back(input.shape);
+    auto compiled = TryPlan(graph, shapes);
+    if (!compiled.ok()) return compiled.status();
+    return Outputs(*compiled, inputs, deadline);
+  }
+
+  // The outputs of a graph that is planned and not prepared yet.
+  absl::StatusOr<std::vector<TestTensor>> Outputs(
+      const std::shared_ptr<CompiledGraph>& compiled,
+      const std::vector<TestTensor>& inputs,
+      absl::Time deadline = absl::InfiniteFuture()) {
     Execution execution;
     execution.deadline = deadline;
     for (const TestTensor& input : inputs) {
-      shapes.push_back(input.shape);
       execution.inputs.push_back(Value(input));
     }
-    auto compiled = TryPlan(graph, shapes);
-    if (!compiled.ok()) return compiled.status();
     PreparationChannel channel(1);
     channel.Detach();
-    if (absl::Status s = PrepareNodes(**compiled, *device_, channel); !s.ok()) {
+    if (absl::Status s = PrepareNodes(*compiled, *device_, channel); !s.ok()) {
       return s;
     }
-    if (absl::Status s = Run(execution, *compiled); !s.ok()) return s;
+    if (absl::Status s = Run(execution, compiled); !s.ok()) return s;
     std::vector<TestTensor> outputs;
     for (const HostValue& value : execution.outputs) {
       outputs.push_back(TensorOfBytes(value.dtype, value.shape,

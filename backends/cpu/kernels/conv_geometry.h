@@ -88,7 +88,8 @@ struct Geometry {
   int64_t depth() const { return channels * taps(); }
 };
 
-// Conv's: x [N, C, D...], w [M, C / group, K...], y [N, M, O...].
+// Conv's: x [N, C, D...], w [M, C / group, K...], y [N, M, O...]; x and y with
+// their second dimension last where the parameters say so.
 inline Geometry Resolve(const ConvParams& params, const Shape& x,
                         const Shape& w, const Shape& y) {
   Geometry geometry{.images = x[0],
@@ -97,10 +98,11 @@ inline Geometry Resolve(const ConvParams& params, const Shape& x,
                     .rows = w[0] / params.group,
                     .axes = {}};
   const int spatial_rank = x.rank() - 2;
+  const int first = params.channels_last ? 1 : 2;  // spatial dimension
   for (int i = 0; i < spatial_rank; ++i) {
     geometry.axes[kMaxSpatialRank - spatial_rank + i] = {
-        ResolveWindowAxis(params, i, spatial_rank, w[2 + i], x[2 + i]),
-        x[2 + i], y[2 + i]};
+        ResolveWindowAxis(params, i, spatial_rank, w[2 + i], x[first + i]),
+        x[first + i], y[first + i]};
   }
   return geometry;
 }

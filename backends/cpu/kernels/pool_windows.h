@@ -13,7 +13,8 @@
 #include "backends/api/shape.h"
 #include "backends/api/window.h"
 
-// The windows of pools over the planes of [N, C, spatial...].
+// The windows of pools over the planes of [N, C, spatial...], or of
+// [N, spatial..., C] where PoolParams::channels_last.
 //
 // Everything is in this header, so that a kernel's revision covers it.
 namespace tensord::pool {
@@ -59,11 +60,12 @@ inline int64_t InputCount(const Axes& axes) {
 
 inline Axes Resolve(const PoolParams& params, const Shape& x, const Shape& y) {
   const int spatial_rank = x.rank() - 2;
+  const int first = params.channels_last ? 1 : 2;  // spatial dimension
   Axes axes;
   for (int i = 0; i < spatial_rank; ++i) {
     Axis& axis = axes[kMaxSpatialRank - spatial_rank + i];
-    axis.input = x[2 + i];
-    axis.output = y[2 + i];
+    axis.input = x[first + i];
+    axis.output = y[first + i];
     axis.window = ResolveWindowAxis(params, i, spatial_rank, axis.input);
   }
   return axes;
@@ -106,6 +108,33 @@ void ForOutputs(WorkerPool& workers, int64_t planes, const Axes& axes,
                      std::array<int64_t, 3>{d, h, w});
               }
             }
+          }
+        }
+      });
+}
+
+// Calls pool(image, position of y, ranges, output index) for each output
+// position of each of `images` images, whose positions have `channels` elements
+// each; rows of positions are shared out.
+template <typename Pool>
+void ForPositions(WorkerPool& workers, int64_t images, const Axes& axes,
+                  int64_t channels, Pool pool) {
+  constexpr int64_t kGrainElements = 8 * 1024;
+  const int64_t width = axes[2].output;
+  const int64_t rows = axes[0].output * axes[1].output;
+  workers.ParallelFor(
+      images * rows,
+      kGrainElements / std::max<int64_t>(width * channels, 1) + 1,
+      [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+          const int64_t d = row % rows / axes[1].output;
+          const int64_t h = row % axes[1].output;
+          const auto range_d = axes[0].Inside(d);
+          const auto range_h = axes[1].Inside(h);
+          for (int64_t w = 0; w < width; ++w) {
+            pool(row / rows, row * width + w,
+                 Ranges{range_d, range_h, axes[2].Inside(w)},
+                 std::array<int64_t, 3>{d, h, w});
           }
         }
       });

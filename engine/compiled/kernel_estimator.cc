@@ -1,0 +1,42 @@
+#include "engine/compiled/kernel_estimator.h"
+
+#include <vector>
+
+#include "engine/compiled/compiled_node.h"
+
+namespace tensord {
+
+std::optional<double> KernelEstimator::operator()(
+    const Node& node, absl::Span<const TensorType> types,
+    absl::Span<const HostTensor* const> constants) const {
+  DTypeList dtypes;
+  std::vector<Layout> layouts;
+  for (const TensorType& type : types) {
+    dtypes.push_back(type.dtype);
+    if (type.dtype == DType::kUndefined) {
+      layouts.emplace_back();
+      continue;
+    }
+    if (!type.shape.has_value() || !IsKnown(*type.shape)) return std::nullopt;
+    absl::StatusOr<Shape> shape = ToConcrete(*type.shape);
+    if (!shape.ok()) return std::nullopt;
+    layouts.push_back(Layout::Contiguous(*std::move(shape)));
+  }
+  std::vector<const std::byte*> host_constants;
+  for (const HostTensor* constant : constants) {
+    host_constants.push_back(constant == nullptr ? nullptr
+                                                 : constant->bytes().data());
+  }
+  const NodeKnowledge knowledge{
+      .layouts = layouts,
+      .host_constants = host_constants,
+      .device = &device_,
+      .require_deterministic = require_deterministic_};
+  absl::StatusOr<CompiledNode> compiled = CompileNode(
+      node.op, std::move(dtypes), static_cast<int>(node.inputs.size()),
+      device_.id.backend, node.params, table_, knowledge);
+  if (!compiled.ok()) return std::nullopt;
+  return compiled->estimated_ns;
+}
+
+}  // namespace tensord
