@@ -21,7 +21,6 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/plane_transpose.h"
 #include "backends/cpu/onednn/conv_parts.h"
-#include "backends/cpu/onednn/conv_site.h"
 #include "backends/cpu/onednn/onednn_kernels.h"
 #include "backends/cpu/onednn/primitive.h"
 

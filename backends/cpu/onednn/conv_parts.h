@@ -2,9 +2,9 @@
 #define TENSORD_BACKENDS_CPU_ONEDNN_CONV_PARTS_H_
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
+#include "backends/api/kernel.h"
 #include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/onednn/split.h"
 
@@ -14,6 +14,11 @@
 // Rows are those of the first spatial dimension that is not 1 long, so that
 // channels-last, rows that follow each other are one piece of memory.
 namespace tensord::onednn {
+
+inline conv::Geometry ConvGeometryOf(const NodeSite& site) {
+  return conv::Resolve(std::get<ConvParams>(site.params), site.input(0).shape,
+                       site.input(1).shape, site.output(0).shape);
+}
 
 // What one of the smaller convolutions looks like; those that look the same
 // share a primitive.

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/onednn/conv_site.h"
+#include "backends/cpu/onednn/conv_parts.h"
 #include "backends/cpu/onednn/onednn_kernels.h"
 #include "backends/cpu/onednn/product.h"
 
