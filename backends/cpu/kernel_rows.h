@@ -170,18 +170,24 @@
          .caps = {.in_place_inputs = 0b1})
 #define GEMM_ANY(T, suffix, ...)                                   \
   KERNEL(Gemm, "gemm_" suffix "_any", All(kDTypeOf<T>), "gemm.cc", \
-         .accepts = &AcceptsGemmAny, .cost = &GemmCost, .run = &RunGemmAny<T>)
-#define GEMM_HALF(T, suffix, ...)                                      \
-  KERNEL(Gemm, "gemm_" suffix "_blocked", All(kDTypeOf<T>), "gemm.cc", \
-         .workspace_bytes = &GemmWorkspaceBytes, .cost = &GemmCost,    \
-         .run = &RunGemmBlocked<T>)
-#define MATMUL_HALF(T, suffix, ...)                                          \
-  KERNEL(MatMul, "matmul_" suffix "_blocked", All(kDTypeOf<T>), "matmul.cc", \
-         .workspace_bytes = &MatMulWorkspaceBytes, .cost = &MatMulCost,      \
-         .run = &RunMatMulBlocked<T>)
+         .accepts = &AcceptsGemmAny, .prepare = &PrepareEpilogue,  \
+         .cost = &GemmCost, .run = &RunGemmAny<T>,                 \
+         .caps = {.takes_epilogue = true})
+#define GEMM_HALF(T, suffix, ...)                                         \
+  KERNEL(Gemm, "gemm_" suffix "_blocked", All(kDTypeOf<T>), "gemm.cc",    \
+         .accepts = &AcceptsGemm, .workspace_bytes = &GemmWorkspaceBytes, \
+         .prepare = &PrepareEpilogue, .cost = &GemmCost,                  \
+         .run = &RunGemmBlocked<T>, .caps = {.takes_epilogue = true})
+#define MATMUL_HALF(T, suffix, ...)                                           \
+  KERNEL(MatMul, "matmul_" suffix "_blocked", All(kDTypeOf<T>), "matmul.cc",  \
+         .accepts = &AcceptsMatMul, .workspace_bytes = &MatMulWorkspaceBytes, \
+         .prepare = &PrepareEpilogue, .cost = &MatMulCost,                    \
+         .run = &RunMatMulBlocked<T>, .caps = {.takes_epilogue = true})
 #define MATMUL_ANY(T, suffix, ...)                                       \
   KERNEL(MatMul, "matmul_" suffix "_any", All(kDTypeOf<T>), "matmul.cc", \
-         .cost = &MatMulCost, .run = &RunMatMulAny<T>)
+         .accepts = &AcceptsMatMul, .prepare = &PrepareEpilogue,         \
+         .cost = &MatMulCost, .run = &RunMatMulAny<T>,                   \
+         .caps = {.takes_epilogue = true})
 #define NONZERO(T, suffix, ...)                                             \
   KERNEL(NonZero, "nonzero_" suffix, Takes({kDTypeOf<T>}, {DType::kInt64}), \
          "nonzero.cc", .run = &RunNonZero<T>)
@@ -377,7 +383,8 @@
 #define CONV_TRANSPOSE(T, suffix, ...)                                        \
   KERNEL(ConvTranspose, "conv_transpose_" suffix "_direct", All(kDTypeOf<T>), \
          "conv_transpose_direct.cc", .accepts = &AcceptsConvTransposeDirect,  \
-         .cost = &ConvTransposeCost, .run = &RunConvTransposeDirect<T>)
+         .prepare = &PrepareEpilogue, .cost = &ConvTransposeCost,             \
+         .run = &RunConvTransposeDirect<T>, .caps = {.takes_epilogue = true})
 
 // Weights, biases and states are of x's dtype; the lengths are integers.
 #define RECURRENT(T, suffix, op, Name, name)                        \

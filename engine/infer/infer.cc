@@ -87,6 +87,11 @@ class GraphInferrer {
                               ? &result_.constants[id]
                               : nullptr);
     }
+    // What is fused behind an operator is none of its rule's business.
+    if (const Epilogue* epilogue = node.params.epilogue.get()) {
+      inputs.resize(epilogue->own_input_count);
+      constants.resize(epilogue->own_input_count);
+    }
     InferContext context(node.params, std::move(inputs), std::move(constants),
                          static_cast<int>(node.outputs.size()),
                          result_.symbols);
@@ -99,7 +104,31 @@ class GraphInferrer {
         result_.constants[node.outputs[i]] = constant;
       }
     }
+    TENSORD_RETURN_IF_ERROR(CheckEpilogue(node));
     ComputeSmallOutputs(node, *op_def);
+    return absl::OkStatus();
+  }
+
+  // Kernels read an epilogue's inputs by the output's shape.
+  absl::Status CheckEpilogue(const Node& node) {
+    if (node.params.epilogue == nullptr) return absl::OkStatus();
+    const TensorType& output = result_.types[node.outputs[0]];
+    const auto& shape = *output.shape;
+    const size_t first = node.params.epilogue->own_input_count;
+    for (size_t i = first; i < node.inputs.size(); ++i) {
+      const TensorType& input = result_.types[node.inputs[i]];
+      bool fits =
+          input.dtype == output.dtype && input.shape->size() <= shape.size();
+      for (size_t d = 1; fits && d <= input.shape->size(); ++d) {
+        const Dim own = (*input.shape)[input.shape->size() - d];
+        fits = own == Dim::Known(1) || own == shape[shape.size() - d];
+      }
+      if (fits) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "input ", i, " of the fused steps, ", DTypeName(input.dtype), " ",
+          result_.symbols.ToString(*input.shape), ", does not broadcast to ",
+          DTypeName(output.dtype), " ", result_.symbols.ToString(shape)));
+    }
     return absl::OkStatus();
   }
 

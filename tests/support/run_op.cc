@@ -146,6 +146,18 @@ absl::StatusOr<TestNode> ToTestNode(const OpCase& test, const ReadNode& node,
   return result;
 }
 
+// As a pass leaves it: the operator's absent inputs are there, then the
+// expression's.
+void AddEpilogue(const OpCase& test, const OpDef& def, TestNode& node) {
+  node.inputs.resize(def.max_inputs);
+  node.is_constant.resize(def.max_inputs);
+  node.inputs.insert(node.inputs.end(), test.epilogue_inputs.begin(),
+                     test.epilogue_inputs.end());
+  node.is_constant.resize(node.inputs.size());
+  node.params.epilogue = std::make_shared<const Epilogue>(
+      Epilogue{def.max_inputs, *test.epilogue});
+}
+
 // Outputs with the extents that the run told, their bytes cut to fit.
 std::vector<TestTensor> Trim(KernelResult result, const ReadNode& node) {
   auto cell = result.extents.begin();
@@ -187,6 +199,7 @@ absl::StatusOr<std::vector<KernelOutputs>> Run(const OpCase& test,
   }
   absl::StatusOr<TestNode> test_node = ToTestNode(test, *node, symbols);
   if (!test_node.ok()) return test_node.status();
+  if (test.epilogue.has_value()) AddEpilogue(test, *node->def, *test_node);
   std::vector<const KernelEntry*> kernels =
       KernelsFor(*device.backend, *test_node);
   if (kernels.empty()) return absl::UnimplementedError("no kernel accepts");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "backends/api/backend.h"
+#include "backends/api/expression.h"
 #include "engine/graph/attributes.h"
 #include "engine/graph/graph.h"
 #include "tests/support/tensor.h"
@@ -28,6 +30,9 @@ struct OpCase {
   int output_count = 1;
   // Indices of outputs below output_count that nobody asked for.
   std::vector<int> absent_outputs = {};
+  // Steps that a pass fused to the node, and their inputs behind its own.
+  std::optional<Expression> epilogue = {};
+  std::vector<TestTensor> epilogue_inputs = {};
 };
 
 // Where a case runs. Borrows everything.

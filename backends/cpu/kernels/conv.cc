@@ -7,7 +7,7 @@
 // with g the group of output channel m, and x outside its extents 0. x is
 // contiguous [N, C, spatial...], w [M, C/G, kernel...], the optional bias [M],
 // y [N, M, outputs...]; y is none of the inputs' buffers. Accumulates in the
-// elements' own type.
+// elements' own type. An epilogue is computed over y when y is whole.
 //
 // Three siblings. conv_f32_1x1 and conv_f32_im2col multiply the weights, packed
 // once per node where they are constant and else into the workspace, by the
@@ -27,6 +27,7 @@
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/conv_windows.h"
+#include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/gemm.h"
 
 namespace tensord {
@@ -50,7 +51,9 @@ Geometry GeometryOf(const NodeSite& site) {
                        site.input(1).shape, site.output(0).shape);
 }
 
-absl::Status CheckSpatialRank(const NodeSite& site) {
+absl::Status AcceptsAny(const NodeSite& site) {
+  if (absl::Status status = AcceptsEpilogue(site); !status.ok()) return status;
+  if (site.layouts.empty()) return absl::OkStatus();
   return conv::CheckSpatialRank(site.input(0).shape);
 }
 
@@ -223,12 +226,12 @@ void AddChannel(const Geometry& geometry, const T* x, const T* w, T* y) {
 }  // namespace
 
 absl::Status AcceptsConvDirect(const NodeSite& site) {
-  return site.layouts.empty() ? absl::OkStatus() : CheckSpatialRank(site);
+  return AcceptsAny(site);
 }
 
 absl::Status AcceptsConvIm2col(const NodeSite& site) {
+  if (absl::Status status = AcceptsAny(site); !status.ok()) return status;
   if (site.layouts.empty()) return absl::OkStatus();
-  if (absl::Status status = CheckSpatialRank(site); !status.ok()) return status;
   const int64_t rows = GeometryOf(site).rows;
   if (rows >= kMinMatrixRows) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
@@ -236,10 +239,10 @@ absl::Status AcceptsConvIm2col(const NodeSite& site) {
 }
 
 absl::Status AcceptsConv1x1(const NodeSite& site) {
-  if (site.layouts.empty()) return absl::OkStatus();
   if (absl::Status status = AcceptsConvIm2col(site); !status.ok()) {
     return status;
   }
+  if (site.layouts.empty()) return absl::OkStatus();
   const Geometry geometry = GeometryOf(site);
   for (int i = 0; i < kMaxSpatialRank; ++i) {
     const WindowAxis& window = geometry.axes[i].window;
@@ -263,11 +266,12 @@ uint64_t ConvWorkspaceBytes(const NodeSite& site) {
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareConv(const NodeSite& site,
                                                          Device&) {
   const auto* w = reinterpret_cast<const float*>(site.host_constant(1));
-  if (w == nullptr) return nullptr;
+  if (w == nullptr) return PrepareWithEpilogue(site, nullptr);
   const Geometry geometry = GeometryOf(site);
   std::vector<float> packed(geometry.groups * PackedGroupElements(geometry));
   PackWeights(geometry, w, packed.data());
-  return std::make_unique<PackedWeights>(std::move(packed));
+  return PrepareWithEpilogue(
+      site, std::make_unique<PackedWeights>(std::move(packed)));
 }
 
 KernelCost ConvCost(const NodeSite& site) {
@@ -275,11 +279,13 @@ KernelCost ConvCost(const NodeSite& site) {
   const double outputs = site.output(0).shape.element_count();
   const double elements = outputs + site.input(0).shape.element_count() +
                           site.input(1).shape.element_count();
-  return {.flops = 2.0 * outputs * geometry.depth(),
+  return {.flops = 2.0 * outputs * geometry.depth() + EpilogueFlops(site),
           .bytes = elements * ByteSize(site.input_dtype(0), 1)};
 }
 
-absl::Status RunConv1x1(const KernelCall& call) {
+namespace {
+
+absl::Status Conv1x1(const KernelCall& call) {
   return RunProduct(
       call,
       [](const float* x, const Geometry& geometry, const gemm::Machine& machine,
@@ -289,12 +295,28 @@ absl::Status RunConv1x1(const KernelCall& call) {
       });
 }
 
-absl::Status RunConvIm2col(const KernelCall& call) {
+}  // namespace
+
+absl::Status RunConv1x1(const KernelCall& call) {
+  return RunThenEpilogue(call, &Conv1x1);
+}
+
+namespace {
+
+absl::Status ConvIm2col(const KernelCall& call) {
   return RunProduct(call, &PackWindows);
 }
 
+}  // namespace
+
+absl::Status RunConvIm2col(const KernelCall& call) {
+  return RunThenEpilogue(call, &ConvIm2col);
+}
+
+namespace {
+
 template <typename T>
-absl::Status RunConvDirect(const KernelCall& call) {
+absl::Status ConvDirect(const KernelCall& call) {
   const Geometry geometry = GeometryOf(call);
   const T* x = call.input<T>(0);
   const T* w = call.input<T>(1);
@@ -319,6 +341,13 @@ absl::Status RunConvDirect(const KernelCall& call) {
         }
       });
   return absl::OkStatus();
+}
+
+}  // namespace
+
+template <typename T>
+absl::Status RunConvDirect(const KernelCall& call) {
+  return RunThenEpilogue(call, &ConvDirect<T>);
 }
 
 template absl::Status RunConvDirect<float>(const KernelCall&);

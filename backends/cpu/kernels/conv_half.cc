@@ -1,6 +1,7 @@
 // Conv of 16-bit floats over one to three spatial dimensions: the formula,
 // layouts and aliasing of conv.cc. Sums up a stretch of one row of y at a time
-// in float32 on the stack, and rounds it once.
+// in float32 on the stack, and rounds it once; an epilogue is computed over y
+// when y is whole, and rounds once more.
 
 #include <algorithm>
 #include <cstdint>
@@ -9,16 +10,20 @@
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/conv_rows.h"
+#include "backends/cpu/kernels/epilogue.h"
 
 namespace tensord {
 
 absl::Status AcceptsConvHalf(const NodeSite& site) {
+  if (absl::Status status = AcceptsEpilogue(site); !status.ok()) return status;
   if (site.layouts.empty()) return absl::OkStatus();
   return conv::CheckSpatialRank(site.input(0).shape);
 }
 
+namespace {
+
 template <typename T>
-absl::Status RunConvHalf(const KernelCall& call) {
+absl::Status ConvHalf(const KernelCall& call) {
   const conv::Geometry geometry = conv::Resolve(
       std::get<ConvParams>(call.params), call.input_layout(0).shape,
       call.input_layout(1).shape, call.output_layout(0).shape);
@@ -37,6 +42,13 @@ absl::Status RunConvHalf(const KernelCall& call) {
         std::copy_n(sums, stretch.count, y + stretch.output);
       });
   return absl::OkStatus();
+}
+
+}  // namespace
+
+template <typename T>
+absl::Status RunConvHalf(const KernelCall& call) {
+  return RunThenEpilogue(call, &ConvHalf<T>);
 }
 
 template absl::Status RunConvHalf<Float16>(const KernelCall&);

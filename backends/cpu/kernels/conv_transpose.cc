@@ -25,6 +25,7 @@
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/conv_geometry.h"
+#include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/gemm.h"
 
 namespace tensord {
@@ -168,6 +169,7 @@ void AddToRow(const Geometry& geometry, const float* product, int64_t first,
 }  // namespace
 
 absl::Status AcceptsConvTransposeCol2im(const NodeSite& site) {
+  if (absl::Status status = AcceptsEpilogue(site); !status.ok()) return status;
   if (site.layouts.empty()) return absl::OkStatus();
   const Shape& x = site.input(0).shape;
   if (absl::Status status = conv::CheckSpatialRank(x); !status.ok()) {
@@ -191,11 +193,12 @@ uint64_t ConvTransposeWorkspaceBytes(const NodeSite& site) {
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareConvTranspose(
     const NodeSite& site, Device&) {
   const auto* w = reinterpret_cast<const float*>(site.host_constant(1));
-  if (w == nullptr) return nullptr;
+  if (w == nullptr) return PrepareWithEpilogue(site, nullptr);
   const Geometry geometry = GeometryOf(site);
   std::vector<float> packed(geometry.groups * PackedGroupElements(geometry));
   PackWeights(geometry, w, packed.data());
-  return std::make_unique<PackedWeights>(std::move(packed));
+  return PrepareWithEpilogue(
+      site, std::make_unique<PackedWeights>(std::move(packed)));
 }
 
 KernelCost ConvTransposeCost(const NodeSite& site) {
@@ -203,11 +206,13 @@ KernelCost ConvTransposeCost(const NodeSite& site) {
   const double inputs = site.input(0).shape.element_count();
   const double elements = inputs + site.output(0).shape.element_count() +
                           site.input(1).shape.element_count();
-  return {.flops = 2.0 * inputs * ProductRows(geometry),
+  return {.flops = 2.0 * inputs * ProductRows(geometry) + EpilogueFlops(site),
           .bytes = elements * ByteSize(site.input_dtype(0), 1)};
 }
 
-absl::Status RunConvTransposeCol2im(const KernelCall& call) {
+namespace {
+
+absl::Status ConvTransposeCol2im(const KernelCall& call) {
   const Geometry geometry = GeometryOf(call);
   WorkerPool& workers = *call.context.workers;
   const float* bias = call.has_input(2) ? call.input<float>(2) : nullptr;
@@ -259,6 +264,12 @@ absl::Status RunConvTransposeCol2im(const KernelCall& call) {
     }
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RunConvTransposeCol2im(const KernelCall& call) {
+  return RunThenEpilogue(call, &ConvTransposeCol2im);
 }
 
 }  // namespace tensord

@@ -1,7 +1,8 @@
 // ConvTranspose, the sibling of conv_transpose.cc that needs no workspace and
 // takes every type: the same formula, layouts and aliasing. Gathers a stretch
 // of one row of y at a time on the stack, from the inputs that reach it.
-// Accumulates in the elements' own type, 16-bit ones in float32.
+// Accumulates in the elements' own type, 16-bit ones in float32. An epilogue is
+// computed over y when y is whole.
 
 #include <algorithm>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/conv_geometry.h"
+#include "backends/cpu/kernels/epilogue.h"
 
 namespace tensord {
 namespace {
@@ -57,12 +59,15 @@ void GatherRow(const Geometry& geometry, const T* x, const T* w, int64_t d,
 }  // namespace
 
 absl::Status AcceptsConvTransposeDirect(const NodeSite& site) {
+  if (absl::Status status = AcceptsEpilogue(site); !status.ok()) return status;
   if (site.layouts.empty()) return absl::OkStatus();
   return conv::CheckSpatialRank(site.input(0).shape);
 }
 
+namespace {
+
 template <typename T>
-absl::Status RunConvTransposeDirect(const KernelCall& call) {
+absl::Status ConvTransposeDirect(const KernelCall& call) {
   constexpr int64_t kStrip = 256;
   const Geometry geometry = conv::ResolveTransposed(
       std::get<ConvParams>(call.params), call.input_layout(0).shape,
@@ -103,6 +108,13 @@ absl::Status RunConvTransposeDirect(const KernelCall& call) {
         }
       });
   return absl::OkStatus();
+}
+
+}  // namespace
+
+template <typename T>
+absl::Status RunConvTransposeDirect(const KernelCall& call) {
+  return RunThenEpilogue(call, &ConvTransposeDirect<T>);
 }
 
 template absl::Status RunConvTransposeDirect<float>(const KernelCall&);

@@ -5,7 +5,7 @@
 // a' [M, K] and b' [K, N] are a and b, or their transposes; c broadcasts to
 // y [M, N] and may be absent. All are contiguous; y is none of the inputs'
 // buffers. Accumulates in the elements' own type, or float32 for 16-bit floats,
-// which are rounded once.
+// which are rounded once. An epilogue is computed over y when y is whole.
 //
 // gemm_f32_few_rows reads b in place where M is small, gemm_*_blocked packs
 // blocks of both sides (16-bit floats sum in a workspace of y's shape),
@@ -21,6 +21,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/few_rows.h"
 #include "backends/cpu/kernels/gemm_addend.h"
 #include "backends/cpu/kernels/wrapping.h"
@@ -42,11 +43,14 @@ KernelCost GemmCost(const NodeSite& site) {
   const Extents extents = Resolve(std::get<GemmParams>(site.params),
                                   site.input(0).shape, site.output(0).shape);
   const double m = extents.m, n = extents.n, k = extents.k;
-  return {.flops = 2 * m * n * k,
+  return {.flops = 2 * m * n * k + EpilogueFlops(site),
           .bytes = (m * k + k * n + m * n) * ByteSize(site.input_dtype(0), 1)};
 }
 
+absl::Status AcceptsGemm(const NodeSite& site) { return AcceptsEpilogue(site); }
+
 absl::Status AcceptsGemmFewRows(const NodeSite& site) {
+  if (absl::Status status = AcceptsGemm(site); !status.ok()) return status;
   if (std::get<GemmParams>(site.params).transpose_a) {
     return absl::FailedPreconditionError("A is transposed");
   }
@@ -57,7 +61,9 @@ absl::Status AcceptsGemmFewRows(const NodeSite& site) {
       absl::StrCat(m, " rows are above ", kMaxFewRows));
 }
 
-absl::Status RunGemmFewRows(const KernelCall& call) {
+namespace {
+
+absl::Status GemmFewRows(const KernelCall& call) {
   const GemmParams& params = std::get<GemmParams>(call.params);
   const auto [m, n, k] =
       Resolve(params, call.input_layout(0).shape, call.output_layout(0).shape);
@@ -72,13 +78,21 @@ absl::Status RunGemmFewRows(const KernelCall& call) {
   return absl::OkStatus();
 }
 
+}  // namespace
+
+absl::Status RunGemmFewRows(const KernelCall& call) {
+  return RunThenEpilogue(call, &GemmFewRows);
+}
+
 uint64_t GemmWorkspaceBytes(const NodeSite& site) {
   return static_cast<uint64_t>(site.output(0).shape.element_count()) *
          sizeof(float);
 }
 
+namespace {
+
 template <typename T>
-absl::Status RunGemmBlocked(const KernelCall& call) {
+absl::Status GemmBlocked(const KernelCall& call) {
   const GemmParams& params = std::get<GemmParams>(call.params);
   const Extents extents =
       Resolve(params, call.input_layout(0).shape, call.output_layout(0).shape);
@@ -134,8 +148,16 @@ absl::Status RunGemmBlocked(const KernelCall& call) {
   return absl::OkStatus();
 }
 
+}  // namespace
+
+template <typename T>
+absl::Status RunGemmBlocked(const KernelCall& call) {
+  return RunThenEpilogue(call, &GemmBlocked<T>);
+}
+
 // Integers have no use for fractional factors.
 absl::Status AcceptsGemmAny(const NodeSite& site) {
+  if (absl::Status status = AcceptsGemm(site); !status.ok()) return status;
   const GemmParams& params = std::get<GemmParams>(site.params);
   const DType dtype = site.input_dtype(0);
   if (dtype == DType::kFloat32 || dtype == DType::kFloat64 ||
@@ -148,8 +170,10 @@ absl::Status AcceptsGemmAny(const NodeSite& site) {
                    DTypeName(dtype), ", not 1"));
 }
 
+namespace {
+
 template <typename T>
-absl::Status RunGemmAny(const KernelCall& call) {
+absl::Status GemmAny(const KernelCall& call) {
   using U = Wrapping<T>;
   const GemmParams& params = std::get<GemmParams>(call.params);
   const Extents extents =
@@ -178,6 +202,13 @@ absl::Status RunGemmAny(const KernelCall& call) {
         }
       });
   return absl::OkStatus();
+}
+
+}  // namespace
+
+template <typename T>
+absl::Status RunGemmAny(const KernelCall& call) {
+  return RunThenEpilogue(call, &GemmAny<T>);
 }
 
 template absl::Status RunGemmBlocked<float>(const KernelCall&);

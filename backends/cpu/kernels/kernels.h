@@ -235,6 +235,7 @@ absl::Status RunGatherND(const KernelCall& call);
 
 // gemm.cc
 absl::Status AcceptsGemmFewRows(const NodeSite& site);
+absl::Status AcceptsGemm(const NodeSite& site);
 absl::Status AcceptsGemmAny(const NodeSite& site);
 uint64_t GemmWorkspaceBytes(const NodeSite& site);
 KernelCost GemmCost(const NodeSite& site);
@@ -302,6 +303,7 @@ template <typename T>
 absl::Status RunLSTM(const KernelCall& call);
 
 // matmul.cc
+absl::Status AcceptsMatMul(const NodeSite& site);
 absl::Status AcceptsMatMulFewRows(const NodeSite& site);
 uint64_t MatMulWorkspaceBytes(const NodeSite& site);
 KernelCost MatMulCost(const NodeSite& site);

@@ -5,7 +5,7 @@
 // with the dimensions before the last two broadcast; a 1-D a is one row, a 1-D
 // b one column. All are contiguous; y is none of the inputs' buffers.
 // Accumulates in the elements' own type, or float32 for 16-bit floats, which
-// are rounded once.
+// are rounded once. An epilogue is computed over y when y is whole.
 //
 // matmul_f32_few_rows reads b in place, matmul_*_blocked packs blocks of both
 // sides (16-bit floats sum in a workspace of y's shape), matmul_*_any is the
@@ -19,6 +19,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/few_rows.h"
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/kernels/matmul_geometry.h"
@@ -44,11 +45,16 @@ KernelCost MatMulCost(const NodeSite& site) {
   const double outputs = site.output(0).shape.element_count();
   const double elements = outputs + site.input(0).shape.element_count() +
                           site.input(1).shape.element_count();
-  return {.flops = 2 * outputs * product.k,
+  return {.flops = 2 * outputs * product.k + EpilogueFlops(site),
           .bytes = elements * ByteSize(site.input_dtype(0), 1)};
 }
 
+absl::Status AcceptsMatMul(const NodeSite& site) {
+  return AcceptsEpilogue(site);
+}
+
 absl::Status AcceptsMatMulFewRows(const NodeSite& site) {
+  if (absl::Status status = AcceptsMatMul(site); !status.ok()) return status;
   if (site.layouts.empty()) return absl::OkStatus();
   const Product product = ProductOf(site);
   if (product.m > kMaxFewRows) {
@@ -61,7 +67,9 @@ absl::Status AcceptsMatMulFewRows(const NodeSite& site) {
       absl::StrCat(product.batch, " matrices, not 1"));
 }
 
-absl::Status RunMatMulFewRows(const KernelCall& call) {
+namespace {
+
+absl::Status MatMulFewRows(const KernelCall& call) {
   const Product product = ProductOf(call);
   float* y = call.output<float>(0);
   MultiplyFewRows(*call.context.workers, product.m, product.n, product.k,
@@ -73,13 +81,21 @@ absl::Status RunMatMulFewRows(const KernelCall& call) {
   return absl::OkStatus();
 }
 
+}  // namespace
+
+absl::Status RunMatMulFewRows(const KernelCall& call) {
+  return RunThenEpilogue(call, &MatMulFewRows);
+}
+
 uint64_t MatMulWorkspaceBytes(const NodeSite& site) {
   return static_cast<uint64_t>(site.output(0).shape.element_count()) *
          sizeof(float);
 }
 
+namespace {
+
 template <typename T>
-absl::Status RunMatMulBlocked(const KernelCall& call) {
+absl::Status MatMulBlocked(const KernelCall& call) {
   const Product product = ProductOf(call);
   const gemm::Machine machine = gemm::ThisMachine();
   T* y = call.output<T>(0);
@@ -127,8 +143,17 @@ absl::Status RunMatMulBlocked(const KernelCall& call) {
   return absl::OkStatus();
 }
 
+}  // namespace
+
 template <typename T>
-absl::Status RunMatMulAny(const KernelCall& call) {
+absl::Status RunMatMulBlocked(const KernelCall& call) {
+  return RunThenEpilogue(call, &MatMulBlocked<T>);
+}
+
+namespace {
+
+template <typename T>
+absl::Status MatMulAny(const KernelCall& call) {
   using U = Wrapping<T>;
   const Product product = ProductOf(call);
   const T* a = call.input<T>(0);
@@ -151,6 +176,13 @@ absl::Status RunMatMulAny(const KernelCall& call) {
         }
       });
   return absl::OkStatus();
+}
+
+}  // namespace
+
+template <typename T>
+absl::Status RunMatMulAny(const KernelCall& call) {
+  return RunThenEpilogue(call, &MatMulAny<T>);
 }
 
 template absl::Status RunMatMulBlocked<float>(const KernelCall&);
