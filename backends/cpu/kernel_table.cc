@@ -108,9 +108,10 @@ constexpr KernelEntry kCpuKernels[] = {
 
 #if TENSORD_HAVE_ONEDNN
     ONEDNN(Conv, "conv_f32_onednn_pointwise", All(DType::kFloat32),
-           ConvPointwise, &ConvCost, .caps = {.takes_channels_last = true}),
+           ConvPointwise, &ConvCost,
+           .caps = {.takes_epilogue = true, .takes_channels_last = true}),
     ONEDNN(Conv, "conv_f32_onednn", All(DType::kFloat32), Conv, &ConvCost,
-           .caps = {.takes_channels_last = true}),
+           .caps = {.takes_epilogue = true, .takes_channels_last = true}),
 #endif
     KERNEL(Conv, "conv_f32_1x1", All(DType::kFloat32), "conv.cc",
            .accepts = &AcceptsConv1x1, .workspace_bytes = &ConvWorkspaceBytes,
@@ -213,7 +214,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(UNARY, Gelu, "gelu", "activations.cc"),
 
 #if TENSORD_HAVE_ONEDNN
-    ONEDNN(Gemm, "gemm_f32_onednn", All(DType::kFloat32), Gemm, &GemmCost),
+    ONEDNN(Gemm, "gemm_f32_onednn", All(DType::kFloat32), Gemm, &GemmCost,
+           .caps = {.takes_epilogue = true}),
 #endif
     KERNEL(Gemm, "gemm_f32_few_rows", All(DType::kFloat32), "gemm.cc",
            .accepts = &AcceptsGemmFewRows, .prepare = &PrepareEpilogue,
@@ -285,7 +287,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
 #if TENSORD_HAVE_ONEDNN
     ONEDNN(MatMul, "matmul_f32_onednn", All(DType::kFloat32), MatMul,
-           &MatMulCost),
+           &MatMulCost, .caps = {.takes_epilogue = true}),
 #endif
     KERNEL(MatMul, "matmul_f32_few_rows", All(DType::kFloat32), "matmul.cc",
            .accepts = &AcceptsMatMulFewRows, .prepare = &PrepareEpilogue,

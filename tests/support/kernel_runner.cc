@@ -264,9 +264,6 @@ std::vector<const KernelEntry*> KernelsFor(const Backend& backend,
                                dtypes.subspan(node.inputs.size()))) {
       continue;
     }
-    if (node.params.epilogue != nullptr && !kernel.caps.takes_epilogue) {
-      continue;
-    }
     if (kernel.accepts == nullptr || kernel.accepts(*site).ok()) {
       kernels.push_back(&kernel);
     }

@@ -10,7 +10,8 @@
 // library's, the same for each run.
 //
 // The library is fast where channels come last. Where they come first, each
-// part of the work turns its piece of x around, and its piece of y back.
+// part of the work turns its piece of x around, and its piece of y back. An
+// epilogue is computed part by part.
 
 #include <algorithm>
 #include <limits>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/plane_transpose.h"
 #include "backends/cpu/onednn/conv_parts.h"
 #include "backends/cpu/onednn/onednn_kernels.h"
@@ -190,7 +192,10 @@ class State final : public KernelState {
         scratch(scratch),
         forms(FormsOf(describer.parts())) {}
 
-  absl::Status Make(const float* w, bool has_bias, Device& device) {
+  absl::Status Make(const NodeSite& site, Device& device) {
+    const auto* w = reinterpret_cast<const float*>(site.host_constant(1));
+    const bool has_bias = site.has_input(2);
+    epilogue = MakeEpiloguePlan(site);
     const Split& channels = describer.parts().channels();
     // By whether they are of the last, shorter part of the channels.
     dnnl_memory_desc_t weights[2];
@@ -227,6 +232,7 @@ class State final : public KernelState {
   const ConvDescriber describer;
   const Scratch scratch;
   const std::vector<ConvForm> forms;
+  std::unique_ptr<const EpiloguePlan> epilogue;        // null without one
   std::vector<std::unique_ptr<Primitive>> primitives;  // by form
   // By part of the output channels.
   std::vector<std::unique_ptr<Storage>> packed_weights;
@@ -236,7 +242,8 @@ class State final : public KernelState {
 class Run {
  public:
   Run(const KernelCall& call, const State& state)
-      : state_(state),
+      : call_(call),
+        state_(state),
         describer_(state.describer),
         is_channels_last_(std::get<ConvParams>(call.params).channels_last),
         x_(call.input<float>(0)),
@@ -269,8 +276,10 @@ class Run {
       addresses.push_back(const_cast<float*>(bias_ + part.channel));
     }
     absl::Status status = state_.PrimitiveFor(part.form).Run(addresses);
-    if (status.ok() && !is_in_place) Store(part, y);
-    return status;
+    if (!status.ok()) return status;
+    if (!is_in_place) Store(part, y);
+    if (state_.epilogue != nullptr) Finish(part);
+    return absl::OkStatus();
   }
 
  private:
@@ -315,6 +324,35 @@ class Run {
     }
   }
 
+  // The epilogue over the part's elements, in the runs that they form in y.
+  void Finish(const ConvPart& part) const {
+    const int64_t pixels = part.form.outputs * describer_.row_outputs();
+    if (is_channels_last_) {
+      const int64_t pixel = OutputPixel(part);
+      const int64_t count = part.form.images * pixels;
+      if (describer_.parts().is_whole_pixels()) {
+        state_.epilogue->Apply(call_, pixel * y_channels_,
+                               (pixel + count) * y_channels_);
+        return;
+      }
+      for (int64_t i = pixel; i < pixel + count; ++i) {
+        const int64_t begin = i * y_channels_ + part.channel;
+        state_.epilogue->Apply(call_, begin, begin + part.form.channels);
+      }
+      return;
+    }
+    const int64_t plane = describer_.geometry().outputs();
+    for (int64_t i = 0; i < part.form.images; ++i) {
+      for (int64_t c = 0; c < part.form.channels; ++c) {
+        const int64_t begin =
+            ((part.image + i) * y_channels_ + part.channel + c) * plane +
+            part.output * describer_.row_outputs();
+        state_.epilogue->Apply(call_, begin, begin + pixels);
+      }
+    }
+  }
+
+  const KernelCall& call_;
   const State& state_;
   const ConvDescriber& describer_;
   const bool is_channels_last_;
@@ -328,6 +366,7 @@ class Run {
 }  // namespace
 
 absl::Status AcceptsConv(const NodeSite& site) {
+  if (absl::Status status = AcceptsEpilogue(site); !status.ok()) return status;
   if (site.layouts.empty()) return absl::OkStatus();
   if (absl::Status status = conv::CheckSpatialRank(site.input(0).shape);
       !status.ok()) {
@@ -380,9 +419,7 @@ PreparedState PrepareConv(const NodeSite& site, Device& device) {
   const bool is_channels_last = std::get<ConvParams>(site.params).channels_last;
   auto state = std::make_unique<State>(describer,
                                        ScratchOf(describer, is_channels_last));
-  absl::Status status =
-      state->Make(reinterpret_cast<const float*>(site.host_constant(1)),
-                  site.has_input(2), device);
+  absl::Status status = state->Make(site, device);
   if (!status.ok()) return status;
   return state;
 }

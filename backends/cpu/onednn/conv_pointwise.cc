@@ -6,7 +6,7 @@
 // x [N, spatial..., C] and y [N, spatial..., M] are contiguous, w
 // [M, C, 1...] is constant and packed once; y is none of the inputs' buffers.
 // float32 throughout; the order of a sum is the library's, the same for each
-// run.
+// run. An epilogue is computed part by part.
 
 #include <utility>
 
@@ -30,14 +30,6 @@ ProductSite SiteOf(const NodeSite& site) {
           .has_constant_b = true};
 }
 
-class State final : public KernelState {
- public:
-  State(std::unique_ptr<Product> product, uint64_t scratch_bytes)
-      : product(std::move(product)), scratch_bytes(scratch_bytes) {}
-  const std::unique_ptr<Product> product;
-  const uint64_t scratch_bytes;
-};
-
 }  // namespace
 
 absl::Status AcceptsConvPointwise(const NodeSite& site) {
@@ -49,6 +41,7 @@ absl::Status AcceptsConvPointwise(const NodeSite& site) {
     return absl::FailedPreconditionError(
         absl::StrCat(params.group, " groups, not 1"));
   }
+  if (absl::Status status = AcceptsEpilogue(site); !status.ok()) return status;
   if (site.layouts.empty()) return absl::OkStatus();
   if (absl::Status status = conv::CheckSpatialRank(site.input(0).shape);
       !status.ok()) {
@@ -71,30 +64,26 @@ absl::Status AcceptsConvPointwise(const NodeSite& site) {
 }
 
 uint64_t ConvPointwiseWorkspaceBytes(const NodeSite& site) {
-  const ProductSite product = SiteOf(site);
-  return ScratchBytesForParts(Product::PartCount(product),
-                              Product::ScratchBytes(product));
+  return ProductWorkspaceBytes(SiteOf(site), 1);
 }
 
 PreparedState PrepareConvPointwise(const NodeSite& site, Device& device) {
-  const ProductSite product_site = SiteOf(site);
-  auto product = Product::Create(
-      product_site, reinterpret_cast<const float*>(site.host_constant(1)),
+  return ProductState::Create(
+      site, SiteOf(site), reinterpret_cast<const float*>(site.host_constant(1)),
       device);
-  if (!product.ok()) return product.status();
-  return std::make_unique<State>(*std::move(product),
-                                 Product::ScratchBytes(product_site));
 }
 
 absl::Status RunConvPointwise(const KernelCall& call) {
-  const auto& state = static_cast<const State&>(*call.state);
-  const float* bias = call.has_input(2) ? call.input<float>(2) : nullptr;
-  return ForParts(*call.context.workers, state.product->part_count(), 1,
-                  call.context.workspace, state.scratch_bytes,
-                  [&](int64_t index, std::byte* scratch) {
-                    return state.product->Run(index, call.input<float>(0),
-                                              nullptr, bias,
-                                              call.output<float>(0), scratch);
+  const auto& state = static_cast<const ProductState&>(*call.state);
+  const float* bias = state.has_bias() ? call.input<float>(2) : nullptr;
+  return ForParts(*call.context.workers, state.product().part_count(), 1,
+                  call.context.workspace, state.scratch_bytes(),
+                  [&](int64_t part, std::byte* scratch) {
+                    absl::Status status = state.product().Run(
+                        part, call.input<float>(0), nullptr, bias,
+                        call.output<float>(0), scratch);
+                    if (status.ok()) state.Finish(call, part, 0);
+                    return status;
                   });
 }
 

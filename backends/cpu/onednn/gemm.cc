@@ -6,7 +6,7 @@
 // or their transposes; c broadcasts to y [M, N] and may be absent. All are
 // contiguous; y is none of the inputs' buffers. float32 throughout; the order
 // of a sum is the library's, the same for each run. A constant b is packed
-// once.
+// once. An epilogue is computed part by part.
 
 #include <utility>
 
@@ -43,17 +43,6 @@ ProductSite SiteOf(const NodeSite& site) {
       .has_constant_b = site.host_constant(1) != nullptr};
 }
 
-class State final : public KernelState {
- public:
-  State(std::unique_ptr<Product> product, const ProductSite& site)
-      : product(std::move(product)),
-        has_bias(site.has_bias),
-        scratch_bytes(Product::ScratchBytes(site)) {}
-  const std::unique_ptr<Product> product;
-  const bool has_bias;
-  const uint64_t scratch_bytes;
-};
-
 void Add(const Addend<float>& addend, const Product::Part& part,
          int64_t row_stride, float* y) {
   if (addend.c == nullptr) return;
@@ -68,42 +57,39 @@ void Add(const Addend<float>& addend, const Product::Part& part,
 }  // namespace
 
 absl::Status AcceptsGemm(const NodeSite& site) {
+  if (absl::Status status = AcceptsEpilogue(site); !status.ok()) return status;
   if (site.layouts.empty()) return absl::OkStatus();
   return Product::Accepts(SiteOf(site));
 }
 
 uint64_t GemmWorkspaceBytes(const NodeSite& site) {
-  const ProductSite product = SiteOf(site);
-  return ScratchBytesForParts(Product::PartCount(product),
-                              Product::ScratchBytes(product));
+  return ProductWorkspaceBytes(SiteOf(site), 1);
 }
 
 PreparedState PrepareGemm(const NodeSite& site, Device& device) {
-  const ProductSite product_site = SiteOf(site);
-  auto product = Product::Create(
-      product_site, reinterpret_cast<const float*>(site.host_constant(1)),
+  return ProductState::Create(
+      site, SiteOf(site), reinterpret_cast<const float*>(site.host_constant(1)),
       device);
-  if (!product.ok()) return product.status();
-  return std::make_unique<State>(*std::move(product), product_site);
 }
 
 absl::Status RunGemm(const KernelCall& call) {
-  const auto& state = static_cast<const State&>(*call.state);
+  const auto& state = static_cast<const ProductState&>(*call.state);
+  const Product& product = state.product();
   const Addend<float> addend(call);
-  const float* bias = state.has_bias ? call.input<float>(2) : nullptr;
+  const float* bias = state.has_bias() ? call.input<float>(2) : nullptr;
   float* y = call.output<float>(0);
-  return ForParts(*call.context.workers, state.product->part_count(), 1,
-                  call.context.workspace, state.scratch_bytes,
-                  [&](int64_t index, std::byte* scratch) {
-                    absl::Status status = state.product->Run(
-                        index, call.input<float>(0), call.input<float>(1), bias,
-                        y, scratch);
-                    if (status.ok() && bias == nullptr) {
-                      Add(addend, state.product->part(index),
-                          call.output_layout(0).shape[1], y);
-                    }
-                    return status;
-                  });
+  return ForParts(
+      *call.context.workers, product.part_count(), 1, call.context.workspace,
+      state.scratch_bytes(), [&](int64_t part, std::byte* scratch) {
+        absl::Status status = product.Run(
+            part, call.input<float>(0), call.input<float>(1), bias, y, scratch);
+        if (!status.ok()) return status;
+        if (bias == nullptr) {
+          Add(addend, product.part(part), product.column_count(), y);
+        }
+        state.Finish(call, part, 0);
+        return absl::OkStatus();
+      });
 }
 
 }  // namespace tensord::onednn

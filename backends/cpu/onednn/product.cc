@@ -184,4 +184,37 @@ absl::Status Product::Run(int64_t part, const float* a, const float* b,
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::unique_ptr<KernelState>> ProductState::Create(
+    const NodeSite& node, const ProductSite& site, const float* b,
+    Device& device) {
+  auto product = Product::Create(site, b, device);
+  if (!product.ok()) return product.status();
+  std::unique_ptr<ProductState> state(new ProductState);
+  state->product_ = *std::move(product);
+  state->epilogue_ = MakeEpiloguePlan(node);
+  state->has_bias_ = site.has_bias;
+  state->scratch_bytes_ = Product::ScratchBytes(site);
+  return state;
+}
+
+void ProductState::Finish(const KernelCall& call, int64_t part,
+                          int64_t first) const {
+  if (epilogue_ == nullptr) return;
+  const int64_t n = product_->column_count();
+  const auto [row, row_count, column, column_count] = product_->part(part);
+  if (column_count == n) {
+    epilogue_->Apply(call, first + row * n, first + (row + row_count) * n);
+    return;
+  }
+  for (int64_t i = row; i < row + row_count; ++i) {
+    const int64_t begin = first + i * n + column;
+    epilogue_->Apply(call, begin, begin + column_count);
+  }
+}
+
+uint64_t ProductWorkspaceBytes(const ProductSite& site, int64_t batch) {
+  return ScratchBytesForParts(batch * Product::PartCount(site),
+                              Product::ScratchBytes(site));
+}
+
 }  // namespace tensord::onednn

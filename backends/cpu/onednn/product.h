@@ -7,8 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "backends/api/host_services.h"
+#include "backends/api/kernel.h"
 #include "backends/api/storage.h"
+#include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/onednn/primitive.h"
 #include "backends/cpu/onednn/split.h"
 
@@ -50,6 +51,7 @@ class Product {
     int64_t row, row_count, column, column_count;
   };
   Part part(int64_t index) const;
+  int64_t column_count() const { return site_.n; }
 
   // C's part. `b` and `bias` are null where the site does not have them; rows
   // of `c` are n elements apart. `scratch` is aligned to kStorageAlignment.
@@ -69,6 +71,34 @@ class Product {
   dnnl_memory_desc_t packed_desc_[2] = {};
   std::vector<std::unique_ptr<Storage>> packed_;  // by part of the columns
 };
+
+// What MatMul, Gemm and the convolutions that are products keep of a node.
+class ProductState final : public KernelState {
+ public:
+  // `b` as for Product::Create.
+  static absl::StatusOr<std::unique_ptr<KernelState>> Create(
+      const NodeSite& node, const ProductSite& site, const float* b,
+      Device& device);
+
+  const Product& product() const { return *product_; }
+  bool has_bias() const { return has_bias_; }
+  uint64_t scratch_bytes() const { return scratch_bytes_; }
+
+  // The node's epilogue, if it has one, over a part of the output. The matrix
+  // begins at its element `first`.
+  void Finish(const KernelCall& call, int64_t part, int64_t first) const;
+
+ private:
+  ProductState() = default;
+
+  std::unique_ptr<Product> product_;
+  std::unique_ptr<const EpiloguePlan> epilogue_;  // null without one
+  bool has_bias_ = false;
+  uint64_t scratch_bytes_ = 0;
+};
+
+// Of a node that computes `batch` products of one size.
+uint64_t ProductWorkspaceBytes(const ProductSite& site, int64_t batch);
 
 }  // namespace tensord::onednn
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct Extents {
   int64_t outputs = 1;
   int64_t group = 1;
   bool has_bias = true;
+  bool has_epilogue = false;
 };
 
 std::string ToString(const Extents& e) {
@@ -32,7 +34,18 @@ std::string ToString(const Extents& e) {
       " groups ", e.group, " at ", absl::StrJoin(e.spatial, "x"), " kernel ",
       absl::StrJoin(e.kernel, "x"), " strides ", absl::StrJoin(e.strides, "x"),
       " dilations ", absl::StrJoin(e.dilations, "x"), " pads ",
-      absl::StrJoin(e.pads, ","), e.has_bias ? " bias" : "");
+      absl::StrJoin(e.pads, ","), e.has_bias ? " bias" : "",
+      e.has_epilogue ? " epilogue" : "");
+}
+
+// leaky_relu(y + x1)
+std::shared_ptr<const Epilogue> ResidualAndActivation() {
+  constexpr int32_t kNone = ExpressionStep::kNoOperand;
+  return std::make_shared<Epilogue>(Epilogue{
+      .own_input_count = 3,
+      .expression = {.input_count = 2,
+                     .steps = {{OpKind::kAdd, {0, 1}},
+                               {OpKind::kLeakyRelu, {2, kNone}, {0.25}}}}});
 }
 
 // [a, b, rest...] to [a, rest..., b] and back.
@@ -93,12 +106,17 @@ TestNode MakeNode(const Extents& e) {
   node.inputs.push_back(e.has_bias
                             ? Pattern(DType::kFloat32, Shape({e.outputs}), 3)
                             : TestTensor());
+  if (e.has_epilogue) {
+    node.inputs.push_back(Pattern(DType::kFloat32, node.outputs[0].shape, 4));
+    node.params.epilogue = ResidualAndActivation();
+  }
   return node;
 }
 
 TestNode WithChannelsLast(TestNode node) {
   std::get<ConvParams>(node.params).channels_last = true;
   node.inputs[0] = Turned(node.inputs[0], true);
+  if (node.inputs.size() > 3) node.inputs[3] = Turned(node.inputs[3], true);
   const TestTensor y{
       DType::kFloat32, node.outputs[0].shape,
       std::vector<std::byte>(node.outputs[0].shape.element_count() * 4)};
@@ -156,6 +174,7 @@ TEST(ConvChannelsLastTest, AgreesAtRandomExtents) {
     e.outputs = e.group * pick({1, 4, 16, 19, 32});
     if (pick({0, 0, 1}) == 1) e.group = e.channels = e.outputs;  // depthwise
     e.has_bias = pick({0, 1}) == 1;
+    e.has_epilogue = pick({0, 1}) == 1;
     for (size_t axis = 0; axis < rank; ++axis) {
       e.kernel.push_back(pick({1, 2, 3, 3, 5}));
       e.strides.push_back(pick({1, 1, 2, 3}));
@@ -210,7 +229,11 @@ std::vector<Extents> LargeCases() {
 }
 
 TEST(ConvChannelsLastTest, AgreesWhereTheWorkIsCut) {
-  for (const Extents& e : LargeCases()) ExpectAgreement(e);
+  for (Extents e : LargeCases()) {
+    ExpectAgreement(e);
+    e.has_epilogue = true;
+    ExpectAgreement(e);
+  }
 }
 
 TEST(ConvChannelsLastTest, PaddingAsWideAsTheKernelOrWider) {

@@ -73,13 +73,29 @@ std::vector<OpCase> Cases() {
   add({.op = "MatMul",
        .inputs = {Pattern(DType::kFloat32, Shape({300, 20, 50}), 1),
                   Pattern(DType::kFloat32, Shape({300, 50, 20}), 2)}});
+  const size_t plain_count = cases.size();
+  for (size_t i = 0; i < plain_count; i += 2) {
+    // relu(y * x1 + x2), with one x1 for each column.
+    OpCase test = cases[i];
+    const Shape y = MustRunOp(test).shape;
+    constexpr int32_t kNone = ExpressionStep::kNoOperand;
+    test.epilogue = Expression{.input_count = 3,
+                               .steps = {{OpKind::kMul, {0, 1}},
+                                         {OpKind::kAdd, {3, 2}},
+                                         {OpKind::kRelu, {4, kNone}}}};
+    test.epilogue_inputs = {
+        Pattern(DType::kFloat32, Shape({y[y.rank() - 1]}), 5),
+        Pattern(DType::kFloat32, y, 6)};
+    cases.push_back(test);
+  }
   return cases;
 }
 
 std::string Name(const OpCase& test) {
   return absl::StrCat(test.op, " ", test.inputs[0].shape.ToString(), " ",
                       test.inputs[1].shape.ToString(),
-                      test.constants.empty() ? "" : ", constant");
+                      test.constants.empty() ? "" : ", constant",
+                      test.epilogue.has_value() ? ", epilogue" : "");
 }
 
 int64_t Depth(const OpCase& test) {
