@@ -20,13 +20,13 @@
   }
 
 // A row of a kernel on oneDNN: the functions are named after the kernel.
-#define ONEDNN(op_, name_, dtypes_, Name, cost_, ...)              \
-  {                                                                \
-    .op = OpKind::k##op_, .dtypes = dtypes_, .name = name_,        \
-    .source = "library:onednn", .accepts = &onednn::Accepts##Name, \
-    .workspace_bytes = &onednn::Name##WorkspaceBytes,              \
-    .prepare = &onednn::Prepare##Name, .cost = cost_,              \
-    .run = &onednn::Run##Name, __VA_ARGS__                         \
+#define ONEDNN(op_, name_, dtypes_, Name, ...)                      \
+  {                                                                 \
+    .op = OpKind::k##op_, .dtypes = dtypes_, .name = name_,         \
+    .source = "library:onednn", .accepts = &onednn::Accepts##Name,  \
+    .workspace_bytes = &onednn::Name##WorkspaceBytes,               \
+    .prepare = &onednn::Prepare##Name, .cost = &onednn::Name##Cost, \
+    .run = &onednn::Run##Name, __VA_ARGS__                          \
   }
 
 // Rows of one operator for several dtypes: ROW(C++ type, suffix, ...) each.

@@ -108,9 +108,9 @@ constexpr KernelEntry kCpuKernels[] = {
 
 #if TENSORD_HAVE_ONEDNN
     ONEDNN(Conv, "conv_f32_onednn_pointwise", All(DType::kFloat32),
-           ConvPointwise, &ConvCost,
+           ConvPointwise,
            .caps = {.takes_epilogue = true, .takes_channels_last = true}),
-    ONEDNN(Conv, "conv_f32_onednn", All(DType::kFloat32), Conv, &ConvCost,
+    ONEDNN(Conv, "conv_f32_onednn", All(DType::kFloat32), Conv,
            .caps = {.takes_epilogue = true, .takes_channels_last = true}),
 #endif
     KERNEL(Conv, "conv_f32_1x1", All(DType::kFloat32), "conv.cc",
@@ -214,7 +214,7 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(UNARY, Gelu, "gelu", "activations.cc"),
 
 #if TENSORD_HAVE_ONEDNN
-    ONEDNN(Gemm, "gemm_f32_onednn", All(DType::kFloat32), Gemm, &GemmCost,
+    ONEDNN(Gemm, "gemm_f32_onednn", All(DType::kFloat32), Gemm,
            .caps = {.takes_epilogue = true}),
 #endif
     KERNEL(Gemm, "gemm_f32_few_rows", All(DType::kFloat32), "gemm.cc",
@@ -287,7 +287,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
 #if TENSORD_HAVE_ONEDNN
     ONEDNN(MatMul, "matmul_f32_onednn", All(DType::kFloat32), MatMul,
-           &MatMulCost, .caps = {.takes_epilogue = true}),
+           .caps = {.takes_epilogue = true}),
 #endif
     KERNEL(MatMul, "matmul_f32_few_rows", All(DType::kFloat32), "matmul.cc",
            .accepts = &AcceptsMatMulFewRows, .prepare = &PrepareEpilogue,

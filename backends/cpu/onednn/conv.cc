@@ -31,6 +31,9 @@ namespace {
 
 using conv::Geometry;
 
+// What it costs to turn one element around.
+constexpr double kTurnFlops = 32;
+
 // A node's convolution in the library's terms.
 class ConvDescriber {
  public:
@@ -403,6 +406,18 @@ absl::Status AcceptsConv(const NodeSite& site) {
     }
   }
   return absl::OkStatus();
+}
+
+KernelCost ConvCost(const NodeSite& site) {
+  const double x = site.input(0).shape.element_count();
+  const double w = site.input(1).shape.element_count();
+  const double y = site.output(0).shape.element_count();
+  double flops = 2 * y * ConvGeometryOf(site).depth() / kSpeedup;
+  if (!std::get<ConvParams>(site.params).channels_last) {
+    flops += kTurnFlops * (x + y);
+  }
+  return {.flops = flops + EpilogueFlops(site),
+          .bytes = (x + w + y) * sizeof(float)};
 }
 
 uint64_t ConvWorkspaceBytes(const NodeSite& site) {

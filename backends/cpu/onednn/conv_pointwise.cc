@@ -63,6 +63,10 @@ absl::Status AcceptsConvPointwise(const NodeSite& site) {
   return Product::Accepts(SiteOf(site));
 }
 
+KernelCost ConvPointwiseCost(const NodeSite& site) {
+  return ProductCost(site, SiteOf(site), 1);
+}
+
 uint64_t ConvPointwiseWorkspaceBytes(const NodeSite& site) {
   return ProductWorkspaceBytes(SiteOf(site), 1);
 }

@@ -62,6 +62,10 @@ absl::Status AcceptsGemm(const NodeSite& site) {
   return Product::Accepts(SiteOf(site));
 }
 
+KernelCost GemmCost(const NodeSite& site) {
+  return ProductCost(site, SiteOf(site), 1);
+}
+
 uint64_t GemmWorkspaceBytes(const NodeSite& site) {
   return ProductWorkspaceBytes(SiteOf(site), 1);
 }

@@ -43,6 +43,10 @@ absl::Status AcceptsMatMul(const NodeSite& site) {
   return Product::Accepts(SiteOf(site));
 }
 
+KernelCost MatMulCost(const NodeSite& site) {
+  return ProductCost(site, SiteOf(site), BatchOf(site));
+}
+
 uint64_t MatMulWorkspaceBytes(const NodeSite& site) {
   return ProductWorkspaceBytes(SiteOf(site), BatchOf(site));
 }

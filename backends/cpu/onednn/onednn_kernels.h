@@ -17,24 +17,28 @@ using PreparedState = absl::StatusOr<std::unique_ptr<KernelState>>;
 
 // conv.cc
 absl::Status AcceptsConv(const NodeSite& site);
+KernelCost ConvCost(const NodeSite& site);
 uint64_t ConvWorkspaceBytes(const NodeSite& site);
 PreparedState PrepareConv(const NodeSite& site, Device& device);
 absl::Status RunConv(const KernelCall& call);
 
 // conv_pointwise.cc
 absl::Status AcceptsConvPointwise(const NodeSite& site);
+KernelCost ConvPointwiseCost(const NodeSite& site);
 uint64_t ConvPointwiseWorkspaceBytes(const NodeSite& site);
 PreparedState PrepareConvPointwise(const NodeSite& site, Device& device);
 absl::Status RunConvPointwise(const KernelCall& call);
 
 // gemm.cc
 absl::Status AcceptsGemm(const NodeSite& site);
+KernelCost GemmCost(const NodeSite& site);
 uint64_t GemmWorkspaceBytes(const NodeSite& site);
 PreparedState PrepareGemm(const NodeSite& site, Device& device);
 absl::Status RunGemm(const KernelCall& call);
 
 // matmul.cc
 absl::Status AcceptsMatMul(const NodeSite& site);
+KernelCost MatMulCost(const NodeSite& site);
 uint64_t MatMulWorkspaceBytes(const NodeSite& site);
 PreparedState PrepareMatMul(const NodeSite& site, Device& device);
 absl::Status RunMatMul(const KernelCall& call);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/kernels/denormals.h"
 
 namespace tensord::onednn {
 
@@ -160,6 +161,7 @@ absl::Status Primitive::Run(absl::Span<void* const> addresses) const {
 absl::Status Primitive::RunIn(Slot& slot,
                               absl::Span<void* const> addresses) const {
   UseThisThreadOnly();
+  const DenormalsAreZero denormals_are_zero;
   for (size_t i = 0; i < addresses.size(); ++i) {
     dnnl_memory_set_data_handle(slot.operands[i].memory, addresses[i]);
   }

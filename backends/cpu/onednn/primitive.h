@@ -99,7 +99,8 @@ class Primitive {
   Primitive& operator=(const Primitive&) = delete;
   ~Primitive();
 
-  // Computes on the calling thread. `addresses` are parallel to the arguments.
+  // Computes on the calling thread, denormal numbers being 0. `addresses` are
+  // parallel to the arguments.
   absl::Status Run(absl::Span<void* const> addresses) const;
 
  private:

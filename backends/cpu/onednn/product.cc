@@ -217,4 +217,14 @@ uint64_t ProductWorkspaceBytes(const ProductSite& site, int64_t batch) {
                               Product::ScratchBytes(site));
 }
 
+KernelCost ProductCost(const NodeSite& node, const ProductSite& site,
+                       int64_t batch) {
+  double bytes = 0;
+  for (size_t i = 0; i < node.layouts.size(); ++i) {
+    bytes += ByteSize(node.dtypes[i], node.layouts[i].shape.element_count());
+  }
+  return {.flops = batch * site.flops() / kSpeedup + EpilogueFlops(node),
+          .bytes = bytes};
+}
+
 }  // namespace tensord::onednn

@@ -99,6 +99,8 @@ class ProductState final : public KernelState {
 
 // Of a node that computes `batch` products of one size.
 uint64_t ProductWorkspaceBytes(const ProductSite& site, int64_t batch);
+KernelCost ProductCost(const NodeSite& node, const ProductSite& site,
+                       int64_t batch);
 
 }  // namespace tensord::onednn
 

@@ -23,6 +23,10 @@ namespace tensord::onednn {
 // to which the library's microsecond for a call does not count.
 inline constexpr double kPartFlops = 8e6;
 
+// How many times as fast as the portable kernels' arithmetic the library's is,
+// for costs (KernelCost counts in the portable ones').
+inline constexpr double kSpeedup = 1.6;
+
 // The machine's processors, whether this process may use them or not.
 inline int64_t ProcessorCount() {
   static const int64_t count =
