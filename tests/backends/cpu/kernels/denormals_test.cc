@@ -8,7 +8,11 @@ namespace {
 #if defined(__x86_64__)
 
 // At run time, of what the compiler does not know.
-float Product(volatile float a, volatile float b) { return a * b; }
+float Product(float a, float b) {
+  volatile float left = a;
+  volatile float right = b;
+  return left * right;
+}
 
 TEST(DenormalsTest, OperandsAndResultsAreZeroWhileTheGuardLives) {
   {
