@@ -516,6 +516,13 @@
          "pad.cc", .accepts = &AcceptsPad, .prepare = &PreparePad,             \
          .run = &RunPad<bytes>)
 
+// Scores and weights of T, targets of Index.
+#define LOSS(T, suffix, op, name, Index, index)                                \
+  KERNEL(op, name "_" suffix "_" index,                                        \
+         Takes({kDTypeOf<T>, kDTypeOf<Index>, kDTypeOf<T>}, {kDTypeOf<T>}),    \
+         "loss.cc", .workspace_bytes = &LossWorkspaceBytes, .cost = &LossCost, \
+         .run = &Run##op<T, Index>)
+
 // What only compile passes make.
 #define ELEMENTWISE_CHAIN(T, suffix, ...)                                 \
   KERNEL(ElementwiseChain, "elementwise_chain_" suffix, All(kDTypeOf<T>), \

@@ -5,6 +5,7 @@
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/fused_kernels.h"
 #include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/training_kernels.h"
 #if TENSORD_HAVE_ONEDNN
 #include "backends/cpu/onednn/onednn_kernels.h"
 #endif
@@ -332,6 +333,11 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_SIGNED(UNARY, Neg, "neg", "unary.cc"),
 
+    ALL_FLOATS(LOSS, NegativeLogLikelihoodLoss, "negative_log_likelihood_loss",
+               int32_t, "i32"),
+    ALL_FLOATS(LOSS, NegativeLogLikelihoodLoss, "negative_log_likelihood_loss",
+               int64_t, "i64"),
+
     KERNEL(NonMaxSuppression, "non_max_suppression_f32",
            Takes({DType::kFloat32, DType::kFloat32, DType::kInt64,
                   DType::kFloat32},
@@ -452,6 +458,11 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(SOFTMAX_ROWS, Softmax, "softmax"),
     ALL_FLOATS(SOFTMAX_STRIPS, Softmax, "softmax"),
+
+    ALL_FLOATS(LOSS, SoftmaxCrossEntropyLoss, "softmax_cross_entropy_loss",
+               int32_t, "i32"),
+    ALL_FLOATS(LOSS, SoftmaxCrossEntropyLoss, "softmax_cross_entropy_loss",
+               int64_t, "i64"),
 
     ALL_FLOATS(UNARY, Softplus, "softplus", "activations.cc"),
 

@@ -103,6 +103,7 @@
   X(Mod) \
   X(Mul) \
   X(Neg) \
+  X(NegativeLogLikelihoodLoss) \
   X(NonMaxSuppression) \
   X(NonZero) \
   X(Not) \
@@ -156,6 +157,7 @@
   X(Size) \
   X(Slice) \
   X(Softmax) \
+  X(SoftmaxCrossEntropyLoss) \
   X(Softplus) \
   X(Softsign) \
   X(SpaceToDepth) \

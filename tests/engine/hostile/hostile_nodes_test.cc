@@ -299,6 +299,14 @@ const HostileNode kIndices[] = {
      .op = "Div",
      .operands = {Vector({1}), Vector({0})},
      .text = ""},
+    {.name = "LossOfATargetThatIsNoClass",
+     .op = "NegativeLogLikelihoodLoss",
+     .operands = {Tensor({1, 2}, {1, 2}), Vector({kMost})},
+     .text = "9223372036854775807"},
+    {.name = "CrossEntropyOfATargetThatIsNoClass",
+     .op = "SoftmaxCrossEntropyLoss",
+     .operands = {Tensor({1, 2}, {1, 2}), Vector({kLeast})},
+     .text = "-9223372036854775808"},
 };
 INSTANTIATE_TEST_SUITE_P(Indices, HostileNodeTest, testing::ValuesIn(kIndices),
                          NameOf);
