@@ -2,6 +2,7 @@
 
 #include "backends/cpu/kernel_rows.h"
 #include "backends/cpu/kernels/channels_last_kernels.h"
+#include "backends/cpu/kernels/decoding_kernels.h"
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/fused_kernels.h"
 #include "backends/cpu/kernels/kernels.h"
@@ -91,6 +92,10 @@ constexpr KernelEntry kCpuKernels[] = {
     CASTS_LIKE(bool, "bool"),
     ALL_SMALL_CASTS(CastLike, "cast_like"),
 
+    CAUSAL_CONV(float, "f32"),
+    CAUSAL_CONV(Float16, "f16"),
+    CAUSAL_CONV(BFloat16, "bf16"),
+
     ALL_FLOATS(UNARY, Ceil, "ceil", "rounding.cc"),
 
     ALL_FLOATS(UNARY, Celu, "celu", "activations.cc"),
@@ -154,12 +159,11 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(UNARY, Cosh, "cosh", "trigonometry.cc"),
 
-    CUMSUM(float, "f32", int32_t, "i32"),
-    CUMSUM(float, "f32", int64_t, "i64"),
-    HALVES(CUMSUM, int32_t, "i32"),
-    HALVES(CUMSUM, int64_t, "i64"),
-    WIDE_NUMBERS(CUMSUM, int32_t, "i32"),
-    WIDE_NUMBERS(CUMSUM, int64_t, "i64"),
+    CUMULATIVE_NUMBERS(CumProd, "cumprod", int32_t, "i32"),
+    CUMULATIVE_NUMBERS(CumProd, "cumprod", int64_t, "i64"),
+
+    CUMULATIVE_NUMBERS(CumSum, "cumsum", int32_t, "i32"),
+    CUMULATIVE_NUMBERS(CumSum, "cumsum", int64_t, "i64"),
 
     BYTES(COPY, DepthToSpace, "depth_to_space", "depth_space.cc"),
 
@@ -276,6 +280,10 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_NUMBERS(COMPARISON, Less, "less"),
 
     ALL_NUMBERS(COMPARISON, LessOrEqual, "less_or_equal"),
+
+    LINEAR_ATTENTIONS(float, "f32"),
+    LINEAR_ATTENTIONS(Float16, "f16"),
+    LINEAR_ATTENTIONS(BFloat16, "bf16"),
 
     ALL_FLOATS(UNARY, Log, "log", "unary.cc"),
 
@@ -483,6 +491,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(UNARY, Tan, "tan", "trigonometry.cc"),
 
     ALL_FLOATS(UNARY, Tanh, "tanh", "trigonometry.cc"),
+
+    BYTES(TENSOR_SCATTER),
 
     ALL_FLOATS(UNARY, ThresholdedRelu, "thresholded_relu", "activations.cc"),
 

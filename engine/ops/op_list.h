@@ -31,6 +31,7 @@
   X(BitwiseXor) \
   X(Cast) \
   X(CastLike) \
+  X(CausalConvWithState) \
   X(Ceil) \
   X(Celu) \
   X(CenterCropPad) \
@@ -45,6 +46,7 @@
   X(ConvTranspose) \
   X(Cos) \
   X(Cosh) \
+  X(CumProd) \
   X(CumSum) \
   X(DepthToSpace) \
   X(DequantizeLinear) \
@@ -86,6 +88,7 @@
   X(LeakyRelu) \
   X(Less) \
   X(LessOrEqual) \
+  X(LinearAttention) \
   X(Log) \
   X(LogSoftmax) \
   X(Loop) \
@@ -170,6 +173,7 @@
   X(Swish) \
   X(Tan) \
   X(Tanh) \
+  X(TensorScatter) \
   X(ThresholdedRelu) \
   X(Tile) \
   X(TopK) \
