@@ -525,6 +525,15 @@
          Takes({kDTypeOf<T>, kDTypeOf<Index>, kDTypeOf<T>}, {kDTypeOf<T>}),    \
          "loss.cc", .workspace_bytes = &LossWorkspaceBytes, .cost = &LossCost, \
          .run = &Run##op<T, Index>)
+// A learning rate of Rate.
+#define OPTIMIZER(T, suffix, op, name, Rate, rate)                           \
+  KERNEL(op, name "_" suffix "_" rate,                                       \
+         Takes({kDTypeOf<Rate>, DType::kInt64, kDTypeOf<T>}, {kDTypeOf<T>}), \
+         "optimizers.cc", .run = &Run##op<T, Rate>)
+#define OPTIMIZERS(op, name)                 \
+  FLOATS(OPTIMIZER, op, name, float, "f32"), \
+      FLOATS(OPTIMIZER, op, name, double, "f64")
+
 #define CAUSAL_CONV(T, suffix)                                        \
   KERNEL(CausalConvWithState, "causal_conv_with_state_" suffix,       \
          All(kDTypeOf<T>), "causal_conv.cc", .cost = &CausalConvCost, \

@@ -23,6 +23,10 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(UNARY, Acosh, "acosh", "trigonometry.cc"),
 
+    OPTIMIZERS(Adagrad, "adagrad"),
+
+    OPTIMIZERS(Adam, "adam"),
+
     ALL_NUMBERS(BINARY, Add, "add", "binary.cc"),
 
     LOGIC(And, "and"),
@@ -336,6 +340,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(UNARY, Mish, "mish", "activations.cc"),
 
     ALL_NUMBERS(BINARY, Mod, "mod", "mod.cc"),
+
+    OPTIMIZERS(Momentum, "momentum"),
 
     ALL_NUMBERS(BINARY, Mul, "mul", "binary.cc"),
 

@@ -12,6 +12,8 @@
   X(Abs) \
   X(Acos) \
   X(Acosh) \
+  X(Adagrad) \
+  X(Adam) \
   X(Add) \
   X(And) \
   X(ArgMax) \
@@ -104,6 +106,7 @@
   X(Min) \
   X(Mish) \
   X(Mod) \
+  X(Momentum) \
   X(Mul) \
   X(Neg) \
   X(NegativeLogLikelihoodLoss) \

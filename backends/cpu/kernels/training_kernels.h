@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "backends/api/kernel.h"
 
-// As kernels.h, of the operators that train: losses.
+// As kernels.h, of the operators that train: losses and optimizers.
 namespace tensord {
 
 // loss.cc
@@ -16,6 +16,14 @@ template <typename T, typename Index>
 absl::Status RunNegativeLogLikelihoodLoss(const KernelCall& call);
 template <typename T, typename Index>
 absl::Status RunSoftmaxCrossEntropyLoss(const KernelCall& call);
+
+// optimizers.cc
+template <typename T, typename Rate>
+absl::Status RunAdagrad(const KernelCall& call);
+template <typename T, typename Rate>
+absl::Status RunAdam(const KernelCall& call);
+template <typename T, typename Rate>
+absl::Status RunMomentum(const KernelCall& call);
 
 }  // namespace tensord
 
