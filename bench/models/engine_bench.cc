@@ -1,7 +1,7 @@
 // How long one model takes inside the engine, without a daemon around it.
 //
 //   engine_bench --model M.onnx --data SET [--data SET ...] [--threads N]
-//                [--seconds S] [--profile N]
+//                [--seconds S] [--profile N] [--without PASS ...]
 //
 // Submits the model, warms up, and then runs the data sets in turn on the
 // calling thread, as ONNX Runtime's Run() does. One line of JSON: times, nodes
@@ -36,6 +36,7 @@ struct Options {
   int threads = 1;
   double seconds = 1.5;
   int profiled_nodes = -1;  // below 0: no profile
+  std::vector<std::string> disabled_passes;
 };
 
 // What launches of one kind took, over all traced runs.
@@ -64,17 +65,18 @@ Json Ranked(const std::map<Key, Share>& shares, int run_count, size_t limit,
 }
 
 // Where the time of data set 0 goes. "between_ms" is what no launch was charged
-// with: the engine's own.
+// with, the engine's own: the median over the runs, since a run that another
+// process interrupts is charged for that here.
 absl::StatusOr<Json> Profile(ModelEngine& engine, const Options& options) {
   std::map<std::pair<std::string, std::string>, Share> by_kernel;
   std::map<uint32_t, Share> by_node;
-  int64_t total_ns = 0, launched_ns = 0;
+  RunTimes total(1), between(1);
   int run_count = 0;
   const int64_t end = NowNs() + static_cast<int64_t>(options.seconds * 1e9);
   do {
     TENSORD_ASSIGN_OR_RETURN(const int64_t ns, engine.RunTraced(0));
-    total_ns += ns;
     ++run_count;
+    int64_t launched_ns = 0;
     for (const op_profile::TraceRow& row : engine.trace(0).rows()) {
       const op_profile::SlotIdentity identity = engine.Describe(row.slot);
       const auto ns_of_row = static_cast<int64_t>(row.host_ns);
@@ -86,15 +88,16 @@ absl::StatusOr<Json> Profile(ModelEngine& engine, const Options& options) {
         ++share->launches;
       }
     }
+    total.Add(0, ns);
+    between.Add(0, ns - launched_ns);
   } while (NowNs() < end);
   TENSORD_ASSIGN_OR_RETURN(const Explanation explanation, engine.Explain(0));
   // Stages have node indices of their own, which mean nothing to the whole.
   const bool is_staged =
       !explanation.nodes.empty() && explanation.nodes[0].kernel.empty();
   Json profile = {
-      {"run_ms", static_cast<double>(total_ns) / 1e6 / run_count},
-      {"between_ms",
-       static_cast<double>(total_ns - launched_ns) / 1e6 / run_count},
+      {"run_ms", total.PercentileMs(0.5)},
+      {"between_ms", between.PercentileMs(0.5)},
       {"kernels", Ranked(by_kernel, run_count, 1000, [](const auto& key) {
          return Json{{"op", key.first}, {"kernel", key.second}};
        })}};
@@ -114,8 +117,10 @@ absl::StatusOr<Json> Profile(ModelEngine& engine, const Options& options) {
 absl::Status Bench(const Options& options) {
   TENSORD_ASSIGN_OR_RETURN(const std::vector<DataSet> data_sets,
                            ReadDataSets(options.data));
-  TENSORD_ASSIGN_OR_RETURN(const std::unique_ptr<ModelEngine> engine,
-                           ModelEngine::Create(options.threads));
+  TENSORD_ASSIGN_OR_RETURN(
+      const std::unique_ptr<ModelEngine> engine,
+      ModelEngine::Create(options.threads, {options.disabled_passes.begin(),
+                                            options.disabled_passes.end()}));
   const int64_t start = NowNs();
   TENSORD_RETURN_IF_ERROR(engine->Load(options.model, data_sets));
   const int set_count = static_cast<int>(data_sets.size());
@@ -160,6 +165,8 @@ int Main(int argc, char** argv) {
   app.add_option("--profile", options.profiled_nodes,
                  "Also where the time goes, with so many single nodes")
       ->check(CLI::Range(0, 100000));
+  app.add_option("--without", options.disabled_passes,
+                 "Passes to leave out, as ExplainGraph calls them");
   CLI11_PARSE(app, argc, argv);
   const absl::Status status = Bench(options);
   if (status.ok()) return 0;

@@ -18,11 +18,15 @@ constexpr int kTraceCapacity = 100'000;
 
 }  // namespace
 
-ModelEngine::ModelEngine(int threads)
-    : workers_(threads), backend_(MakeCpuBackend({.workers = &workers_})) {}
+ModelEngine::ModelEngine(int threads, std::set<std::string> disabled_passes)
+    : options_{.disabled_passes = std::move(disabled_passes)},
+      workers_(threads),
+      backend_(MakeCpuBackend({.workers = &workers_})) {}
 
-absl::StatusOr<std::unique_ptr<ModelEngine>> ModelEngine::Create(int threads) {
-  std::unique_ptr<ModelEngine> made(new ModelEngine(threads));
+absl::StatusOr<std::unique_ptr<ModelEngine>> ModelEngine::Create(
+    int threads, std::set<std::string> disabled_passes) {
+  std::unique_ptr<ModelEngine> made(
+      new ModelEngine(threads, std::move(disabled_passes)));
   // As the daemon accounts by default.
   TENSORD_RETURN_IF_ERROR(
       made->profile_.Configure({.mode = op_profile::Mode::kSampled}));
@@ -61,6 +65,7 @@ absl::Status ModelEngine::Submit(const std::string& path) {
   Engine::Submission submission;
   submission.id = "bench";
   submission.principal = "bench";
+  submission.options = options_;
   submission.decode = [&]() -> absl::StatusOr<GraphDef> {
     TENSORD_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
     TENSORD_ASSIGN_OR_RETURN(GraphDef definition,

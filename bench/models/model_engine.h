@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <semaphore>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ namespace tensord::bench {
 class ModelEngine {
  public:
   // `threads` work on a kernel; with 1 there is no second one.
-  static absl::StatusOr<std::unique_ptr<ModelEngine>> Create(int threads);
+  static absl::StatusOr<std::unique_ptr<ModelEngine>> Create(
+      int threads, std::set<std::string> disabled_passes = {});
 
   // Reads an ONNX file, and gives every data set an execution. Compilation is
   // the first run's. Errors: the file's, the engine's, a data set's.
@@ -61,13 +63,14 @@ class ModelEngine {
     Execution execution;
   };
 
-  explicit ModelEngine(int threads);
+  ModelEngine(int threads, std::set<std::string> disabled_passes);
 
   absl::Status Submit(const std::string& path);
   // What a staged run took from the execution's inputs is put back.
   absl::Status FillInputs(PreparedRun& run);
   void CountNodes(const GraphDef& graph);
 
+  const CompileOptions options_;
   HostWorkerPool workers_;
   op_profile::OpProfile profile_;
   const std::unique_ptr<Backend> backend_;

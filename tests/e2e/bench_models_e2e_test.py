@@ -58,9 +58,8 @@ class BenchModels(unittest.TestCase):
         self.assertEqual(sum(row["launches"] for row in profile["kernels"]), line["launches"])
         self.assertEqual(len(profile["nodes"]), 2)
         self.assertGreaterEqual(profile["nodes"][0]["ms"], profile["nodes"][1]["ms"])
-        self.assertAlmostEqual(
-            profile["run_ms"],
-            profile["between_ms"] + sum(row["ms"] for row in profile["kernels"]), delta=1e-3)
+        self.assertLess(0, profile["between_ms"])
+        self.assertLess(profile["between_ms"], profile["run_ms"])
 
     def test_a_model_that_cannot_run_has_a_line_with_the_reason(self):
         with tempfile.TemporaryDirectory() as folder:
