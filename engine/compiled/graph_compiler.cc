@@ -16,6 +16,7 @@
 #include "engine/passes/channels_last.h"
 #include "engine/passes/fold_constants.h"
 #include "engine/passes/fuse_elementwise.h"
+#include "engine/passes/inline_branches.h"
 #include "engine/passes/pass_names.h"
 #include "engine/passes/remove_dead_nodes.h"
 
@@ -43,6 +44,7 @@ class GraphCompiler {
 
   absl::StatusOr<std::shared_ptr<CompiledGraph>> Run() {
     if (absl::Status s = Infer(); !s.ok()) return s;
+    if (absl::Status s = InlineKnownBranches(); !s.ok()) return s;
     if (!inference_.open.empty()) return MakeFlow();
     if (absl::Status s = RunPasses(); !s.ok()) return s;
     absl::StatusOr<Schedule> schedule = MakeSchedule(*graph_, inference_);
@@ -74,6 +76,23 @@ class GraphCompiler {
     return absl::OkStatus();
   }
 
+  absl::Status InlineKnownBranches() {
+    if (!IsEnabled(kInlineBranches)) return absl::OkStatus();
+    size_t count = 0;
+    for (int round = 0; round < kMaxInliningRounds; ++round) {
+      const std::vector<TakenBranch> known = KnownBranches(*graph_, inference_);
+      if (known.empty()) break;
+      count += known.size();
+      graph_ = std::make_shared<Graph>(InlineBranches(*graph_, known).graph);
+      if (absl::Status s = Infer(); !s.ok()) return s;
+    }
+    if (count > 0) {
+      NotePass(kInlineBranches,
+               absl::StrCat(count, " branches stand where their If was"));
+    }
+    return absl::OkStatus();
+  }
+
   // Shapes or paths that follow from the data: planned stage by stage, when it
   // runs.
   absl::StatusOr<std::shared_ptr<CompiledGraph>> MakeFlow() {
@@ -93,7 +112,11 @@ class GraphCompiler {
     compiled_->graph = graph_;
     compiled_->footprint_bytes =
         sizeof(CompiledGraph) + graph_->nodes.size() * kStepFootprintBytes;
-    compiled_->explanation = ExplainFlow(*graph_, device_.info());
+    Explanation explanation = ExplainFlow(*graph_, device_.info());
+    for (ExplainedPass& pass : compiled_->explanation.passes) {
+      explanation.passes.push_back(std::move(pass));
+    }
+    compiled_->explanation = std::move(explanation);
     return std::move(compiled_);
   }
 

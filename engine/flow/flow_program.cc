@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/flow/flow_ops.h"
 #include "engine/ops/op_table.h"
+#include "engine/passes/pass_names.h"
 
 namespace tensord {
 namespace {
@@ -214,9 +215,16 @@ uint64_t FlowProgram::FootprintOf(const Variant& variant) {
 absl::StatusOr<std::shared_ptr<FlowProgram::Variant>> FlowProgram::MakeVariant(
     const State& state, absl::Span<const FlowValue> values, FlowRun& run) {
   auto variant = std::make_shared<Variant>();
+  const bool inlines_branches =
+      !options_.disabled_passes.contains(std::string(kInlineBranches));
   absl::StatusOr<Stage> stage =
-      FindStage(*graph_, state.is_pending, values, environment_.limits,
-                environment_.evaluator, [&] { return run.limits.Check(); });
+      FindStage({.graph = *graph_,
+                 .is_pending = state.is_pending,
+                 .values = values,
+                 .limits = environment_.limits,
+                 .evaluator = environment_.evaluator,
+                 .inlines_branches = inlines_branches},
+                [&] { return run.limits.Check(); });
   if (!stage.ok()) return stage.status();
   variant->stage = *std::move(stage);
   for (ValueId value : state.relevant) {

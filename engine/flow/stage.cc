@@ -5,9 +5,17 @@
 
 #include "engine/infer/infer.h"
 #include "engine/ops/op_table.h"
+#include "engine/passes/inline_branches.h"
 
 namespace tensord {
 namespace {
+
+// Conditions that one stage may read to put the branches that they choose into
+// it. A stage is kept for each combination that is met.
+constexpr int kMaxConsultedConditions = 3;
+
+// Tries to find a stage without the Ifs that did not fit as a whole.
+constexpr int kMaxTries = 4;
 
 bool IsFlow(const Node& node) {
   const OpDef* def = FindOpDef(node.op);
@@ -16,27 +24,37 @@ bool IsFlow(const Node& node) {
 
 class StageFinder {
  public:
-  StageFinder(const Graph& graph, const std::vector<bool>& is_pending,
-              absl::Span<const FlowValue> values, const GraphLimits& limits,
-              HostEvaluator* evaluator, absl::FunctionRef<absl::Status()> go_on)
-      : graph_(graph),
-        is_pending_(is_pending),
-        values_(values),
-        limits_(limits),
-        evaluator_(evaluator),
-        go_on_(go_on) {}
+  StageFinder(const StageQuery& query, absl::FunctionRef<absl::Status()> go_on)
+      : graph_(query.graph),
+        is_pending_(query.is_pending),
+        values_(query.values),
+        limits_(query.limits),
+        evaluator_(query.evaluator),
+        go_on_(go_on),
+        stays_(query.graph.nodes.size(), !query.inlines_branches) {}
 
   absl::StatusOr<Stage> Find() {
-    MakeRest();
-    absl::StatusOr<Inference> inference = InferWithValues();
-    if (!inference.ok()) return inference.status();
+    for (int tries = 1;; ++tries) {
+      MakeRest();
+      absl::StatusOr<Inference> inference = InferWithValues();
+      if (!inference.ok()) return inference.status();
+      if (!PutBackBranches(*inference)) return MakeStage(*inference);
+      if (tries == kMaxTries) stays_.assign(stays_.size(), true);
+    }
+  }
+
+ private:
+  Stage MakeStage(const Inference& inference) {
     Stage stage;
     stage.consulted = std::move(consulted_);
     auto result = std::make_shared<Graph>();
     result->name = graph_.name;
     for (size_t i = 0; i < rest_.nodes.size(); ++i) {
-      if (!IsClosed(rest_.nodes[i], *inference)) continue;
-      stage.nodes.push_back(rest_ids_[i]);
+      if (!IsClosed(rest_.nodes[i], inference)) continue;
+      // The nodes of a branch stand together, and are all their If.
+      if (stage.nodes.empty() || stage.nodes.back() != rest_ids_[i]) {
+        stage.nodes.push_back(rest_ids_[i]);
+      }
       result->nodes.push_back(rest_.nodes[i]);
     }
     if (stage.nodes.empty()) return stage;
@@ -45,9 +63,28 @@ class StageFinder {
     return stage;
   }
 
- private:
+  // An If is in the stage as a whole or not at all: those whose branch is not
+  // closed will be left as they are. False when there are none.
+  bool PutBackBranches(const Inference& inference) {
+    bool has_any = false;
+    for (size_t i = 0; i < rest_.nodes.size(); ++i) {
+      const NodeId origin = rest_ids_[i];
+      const bool is_inlined =
+          graph_.nodes[origin].op == OpKind::kIf && was_inlined_[origin];
+      if (!is_inlined || IsClosed(rest_.nodes[i], inference)) continue;
+      stays_[origin] = true;
+      has_any = true;
+    }
+    return has_any;
+  }
+
   // What is left of the graph, with the values that are there as its inputs.
   void MakeRest() {
+    rest_ = Graph();
+    rest_ids_.clear();
+    consulted_.clear();
+    condition_count_ = 0;
+    was_inlined_.assign(graph_.nodes.size(), false);
     rest_.values = graph_.values;
     for (size_t v = 0; v < rest_.values.size(); ++v) {
       Value& value = rest_.values[v];
@@ -72,8 +109,10 @@ class StageFinder {
     }
   }
 
-  // Rules that ask for a value that is there get it, until none asks any more.
+  // Rules that ask for a value that is there get it, until none asks any more,
+  // and Ifs that are decided become their branches.
   absl::StatusOr<Inference> InferWithValues() {
+    int inlining_rounds = 0;
     for (;;) {
       std::vector<Shape> shapes;
       for (ValueId input : rest_.inputs) {
@@ -81,7 +120,11 @@ class StageFinder {
       }
       absl::StatusOr<Inference> inference =
           InferGraph(rest_, shapes, KnownExtents{}, limits_, evaluator_);
-      if (!inference.ok() || !GiveValues(*inference)) return inference;
+      if (!inference.ok()) return inference;
+      if (!GiveValues(*inference) &&
+          (++inlining_rounds > kMaxInliningRounds || !Inline(*inference))) {
+        return inference;
+      }
       if (absl::Status s = go_on_(); !s.ok()) return s;
     }
   }
@@ -91,19 +134,62 @@ class StageFinder {
     for (const Inference::Open& open : inference.open) {
       if (open.needed_input == Inference::Open::kNoInput) continue;
       const ValueId value = rest_.nodes[open.node].inputs[open.needed_input];
-      if (!rest_.values[value].is_input) continue;
-      const FlowTensor& tensor = *values_[value].tensor;
-      absl::StatusOr<HostTensor> constant =
-          HostTensor::Copy(tensor.dtype(), tensor.shape(), tensor.bytes());
-      if (!constant.ok()) continue;
-      rest_.values[value].constant = *std::move(constant);
-      rest_.values[value].is_input = false;
-      rest_.inputs.erase(
-          std::find(rest_.inputs.begin(), rest_.inputs.end(), value));
-      consulted_.push_back(value);
-      has_given = true;
+      has_given |= Consult(value);
     }
     return has_given;
+  }
+
+  // Makes a constant of a value that is there. False when it is not, or is one
+  // already.
+  bool Consult(ValueId value) {
+    if (!rest_.values[value].is_input) return false;
+    const FlowTensor& tensor = *values_[value].tensor;
+    absl::StatusOr<HostTensor> constant =
+        HostTensor::Copy(tensor.dtype(), tensor.shape(), tensor.bytes());
+    if (!constant.ok()) return false;
+    rest_.values[value].constant = *std::move(constant);
+    rest_.values[value].is_input = false;
+    rest_.inputs.erase(
+        std::find(rest_.inputs.begin(), rest_.inputs.end(), value));
+    consulted_.push_back(value);
+    return true;
+  }
+
+  bool Inline(const Inference& inference) {
+    std::vector<TakenBranch> taken;
+    for (size_t n = 0; n < rest_.nodes.size(); ++n) {
+      const Node& node = rest_.nodes[n];
+      if (node.op != OpKind::kIf || stays_[rest_ids_[n]]) continue;
+      const ValueId condition = node.inputs[0];
+      if (condition == kNoValue) continue;
+      const HostTensor* known = &inference.constants[condition];
+      if (!known->is_present()) {
+        if (condition_count_ == kMaxConsultedConditions ||
+            !IsBoolScalar(condition) || !Consult(condition)) {
+          continue;
+        }
+        ++condition_count_;
+        known = &rest_.values[condition].constant;
+      }
+      const std::optional<TakenBranch> branch =
+          BranchFor(rest_, static_cast<NodeId>(n), *known);
+      if (branch.has_value()) taken.push_back(*branch);
+    }
+    if (taken.empty()) return false;
+    Inlined inlined = InlineBranches(rest_, taken);
+    for (const TakenBranch& branch : taken) {
+      was_inlined_[rest_ids_[branch.node]] = true;
+    }
+    for (NodeId& origin : inlined.origin) origin = rest_ids_[origin];
+    rest_ = std::move(inlined.graph);
+    rest_ids_ = std::move(inlined.origin);
+    return true;
+  }
+
+  bool IsBoolScalar(ValueId value) const {
+    return rest_.values[value].is_input &&
+           values_[value].tensor->dtype() == DType::kBool &&
+           values_[value].tensor->shape().element_count() == 1;
   }
 
   bool IsClosed(const Node& node, const Inference& inference) const {
@@ -164,9 +250,12 @@ class StageFinder {
   const GraphLimits& limits_;
   HostEvaluator* const evaluator_;
   const absl::FunctionRef<absl::Status()> go_on_;
+  std::vector<bool> stays_;  // by node of the flow graph: Ifs that stay Ifs
   Graph rest_;
-  std::vector<NodeId> rest_ids_;  // of the flow graph, by node of rest_
+  std::vector<NodeId> rest_ids_;   // of the flow graph, by node of rest_
+  std::vector<bool> was_inlined_;  // by node of the flow graph
   std::vector<ValueId> consulted_;
+  int condition_count_ = 0;
 };
 
 }  // namespace
@@ -189,14 +278,9 @@ std::vector<bool> PendingNodes(const Graph& graph,
   return is_pending;
 }
 
-absl::StatusOr<Stage> FindStage(const Graph& graph,
-                                const std::vector<bool>& is_pending,
-                                absl::Span<const FlowValue> values,
-                                const GraphLimits& limits,
-                                HostEvaluator* evaluator,
+absl::StatusOr<Stage> FindStage(const StageQuery& query,
                                 absl::FunctionRef<absl::Status()> go_on) {
-  return StageFinder(graph, is_pending, values, limits, evaluator, go_on)
-      .Find();
+  return StageFinder(query, go_on).Find();
 }
 
 }  // namespace tensord

@@ -33,16 +33,23 @@ struct Stage {
 std::vector<bool> PendingNodes(const Graph& graph,
                                const std::vector<bool>& is_done);
 
+// Where a run of a flow graph stands. Borrows everything.
+struct StageQuery {
+  const Graph& graph;
+  const std::vector<bool>& is_pending;  // by node
+  absl::Span<const FlowValue> values;   // by ValueId; absent ones are not there
+  const GraphLimits& limits;
+  HostEvaluator* evaluator = nullptr;
+  bool inlines_branches = true;
+};
+
 // The largest stage that can start now: pending plain nodes whose shapes follow
-// from the values that are there (by ValueId; absent ones are not).
+// from the values that are there, and Ifs whose conditions are there or follow
+// from the shapes, when all of the chosen branch fits into the stage too.
 // Values are read one after the other, each after another inference, so `go_on`
 // is asked in between whether there is time.
 // Errors: inference's, and those of `go_on`.
-absl::StatusOr<Stage> FindStage(const Graph& graph,
-                                const std::vector<bool>& is_pending,
-                                absl::Span<const FlowValue> values,
-                                const GraphLimits& limits,
-                                HostEvaluator* evaluator,
+absl::StatusOr<Stage> FindStage(const StageQuery& query,
                                 absl::FunctionRef<absl::Status()> go_on);
 
 }  // namespace tensord

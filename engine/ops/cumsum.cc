@@ -1,5 +1,4 @@
-// CumSum, CumProd: sums and products of the elements up to each one along the
-// axis that input 1 says.
+// CumSum: sums of the elements up to each one along the axis that input 1 says.
 
 #include "engine/graph/status_macros.h"
 #include "engine/ops/constant_values.h"
@@ -32,17 +31,14 @@ absl::Status Infer(InferContext& context) {
   return absl::OkStatus();
 }
 
-OpDef Def(OpKind op) {
-  return {.op = op,
+}  // namespace
+
+OpDef CumSumDef() {
+  return {.op = OpKind::kCumSum,
           .min_inputs = 2,
           .max_inputs = 2,
           .read = &Read,
           .infer = &Infer};
 }
-
-}  // namespace
-
-OpDef CumProdDef() { return Def(OpKind::kCumProd); }
-OpDef CumSumDef() { return Def(OpKind::kCumSum); }
 
 }  // namespace tensord

@@ -12,8 +12,6 @@
   X(Abs) \
   X(Acos) \
   X(Acosh) \
-  X(Adagrad) \
-  X(Adam) \
   X(Add) \
   X(And) \
   X(ArgMax) \
@@ -33,7 +31,6 @@
   X(BitwiseXor) \
   X(Cast) \
   X(CastLike) \
-  X(CausalConvWithState) \
   X(Ceil) \
   X(Celu) \
   X(CenterCropPad) \
@@ -48,7 +45,6 @@
   X(ConvTranspose) \
   X(Cos) \
   X(Cosh) \
-  X(CumProd) \
   X(CumSum) \
   X(DepthToSpace) \
   X(DequantizeLinear) \
@@ -90,7 +86,6 @@
   X(LeakyRelu) \
   X(Less) \
   X(LessOrEqual) \
-  X(LinearAttention) \
   X(Log) \
   X(LogSoftmax) \
   X(Loop) \
@@ -106,10 +101,8 @@
   X(Min) \
   X(Mish) \
   X(Mod) \
-  X(Momentum) \
   X(Mul) \
   X(Neg) \
-  X(NegativeLogLikelihoodLoss) \
   X(NonMaxSuppression) \
   X(NonZero) \
   X(Not) \
@@ -163,7 +156,6 @@
   X(Size) \
   X(Slice) \
   X(Softmax) \
-  X(SoftmaxCrossEntropyLoss) \
   X(Softplus) \
   X(Softsign) \
   X(SpaceToDepth) \
@@ -176,7 +168,6 @@
   X(Swish) \
   X(Tan) \
   X(Tanh) \
-  X(TensorScatter) \
   X(ThresholdedRelu) \
   X(Tile) \
   X(TopK) \

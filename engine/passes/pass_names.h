@@ -10,13 +10,14 @@ namespace tensord {
 
 // The passes that a compile can be told to leave out, by the names that
 // ExplainGraph shows.
+inline constexpr absl::string_view kInlineBranches = "inline_branches";
 inline constexpr absl::string_view kFoldConstants = "fold_constants";
 inline constexpr absl::string_view kRemoveDeadNodes = "remove_dead_nodes";
 inline constexpr absl::string_view kFuseElementwise = "fuse_elementwise";
 inline constexpr absl::string_view kChannelsLast = "channels_last";
 
 inline constexpr absl::string_view kOptionalPasses[] = {
-    kFoldConstants, kRemoveDeadNodes, kFuseElementwise, kChannelsLast};
+    kInlineBranches, kFoldConstants, kRemoveDeadNodes, kFuseElementwise, kChannelsLast};
 
 inline bool IsOptionalPass(absl::string_view name) {
   return std::find(std::begin(kOptionalPasses), std::end(kOptionalPasses),

@@ -18,9 +18,14 @@ constexpr DType kF32 = DType::kFloat32;
 constexpr DType kI64 = DType::kInt64;
 constexpr DType kBool = DType::kBool;
 
-// Graphs whose path follows from the data, on the CPU.
-class FlowTest : public testing::Test {
+// Graphs whose path follows from the data, on the CPU; with branches that are
+// put into stages, and without.
+class FlowTest : public testing::TestWithParam<bool> {
  protected:
+  FlowTest() {
+    if (!GetParam()) rig_.options().disabled_passes = {"inline_branches"};
+  }
+
   TestTensor First(const TestGraph& graph, std::vector<TestTensor> inputs) {
     auto outputs = rig_.Outputs(graph, inputs);
     EXPECT_THAT(outputs, IsOk());
@@ -48,14 +53,14 @@ TestGraph Branches() {
       .Output("y");
 }
 
-TEST_F(FlowTest, IfRunsTheBranchThatItsConditionNames) {
+TEST_P(FlowTest, IfRunsTheBranchThatItsConditionNames) {
   EXPECT_THAT(First(Branches(), {Bool(true), Tensor({2}, {1, 2})}),
               Near({-1, -2}, 0));
   EXPECT_THAT(First(Branches(), {Bool(false), Tensor({2}, {1, 2})}),
               Near({2, 4}, 0));
 }
 
-TEST_F(FlowTest, NodesBeforeAndAfterABranchRunInStages) {
+TEST_P(FlowTest, NodesBeforeAndAfterABranchRunInStages) {
   const TestGraph graph =
       TestGraph()
           .Input("c", kBool, {})
@@ -95,7 +100,7 @@ TestGraph Counting() {
       .Output("trail");
 }
 
-TEST_F(FlowTest, ALoopCarriesItsStateAndCollectsItsScanOutputs) {
+TEST_P(FlowTest, ALoopCarriesItsStateAndCollectsItsScanOutputs) {
   auto outputs = rig_.Outputs(Counting(), {Int(4), Int(10)});
   ASSERT_THAT(outputs, IsOk());
   EXPECT_THAT((*outputs)[0], Near({16}, 0));
@@ -103,7 +108,7 @@ TEST_F(FlowTest, ALoopCarriesItsStateAndCollectsItsScanOutputs) {
   EXPECT_THAT((*outputs)[1], Near({10, 10, 11, 13}, 0));
 }
 
-TEST_F(FlowTest, ALoopOfNoTripsReturnsWhatItWasGiven) {
+TEST_P(FlowTest, ALoopOfNoTripsReturnsWhatItWasGiven) {
   auto outputs = rig_.Outputs(Counting(), {Int(0), Int(10)});
   ASSERT_THAT(outputs, IsOk());
   EXPECT_THAT((*outputs)[0], Near({10}, 0));
@@ -111,7 +116,7 @@ TEST_F(FlowTest, ALoopOfNoTripsReturnsWhatItWasGiven) {
 }
 
 // The body declares neither dtype nor extents; inference knows both.
-TEST_F(FlowTest, AScanOutputOfNoTripsHasTheExtentsOfOneSlice) {
+TEST_P(FlowTest, AScanOutputOfNoTripsHasTheExtentsOfOneSlice) {
   const Attribute body = TestGraph()
                              .Formal("i")
                              .Formal("go")
@@ -143,7 +148,7 @@ TEST_F(FlowTest, AScanOutputOfNoTripsHasTheExtentsOfOneSlice) {
   }
 }
 
-TEST_F(FlowTest, AScanOfNothingHasTheExtentsOfOneSlice) {
+TEST_P(FlowTest, AScanOfNothingHasTheExtentsOfOneSlice) {
   const Attribute body = TestGraph()
                              .Formal("state")
                              .Formal("slice")
@@ -171,7 +176,7 @@ TEST_F(FlowTest, AScanOfNothingHasTheExtentsOfOneSlice) {
   }
 }
 
-TEST_F(FlowTest, ALoopEndsWhenItsBodySaysSo) {
+TEST_P(FlowTest, ALoopEndsWhenItsBodySaysSo) {
   // Doubles until the value is 100 or more.
   const Attribute body =
       TestGraph()
@@ -194,7 +199,7 @@ TEST_F(FlowTest, ALoopEndsWhenItsBodySaysSo) {
   EXPECT_THAT(First(graph, {Tensor<float>(Shape(), {3})}), Near({192}, 0));
 }
 
-TEST_F(FlowTest, ALoopWithoutEndEndsAtItsDeadline) {
+TEST_P(FlowTest, ALoopWithoutEndEndsAtItsDeadline) {
   const Attribute body = TestGraph()
                              .Formal("i")
                              .Formal("go")
@@ -214,7 +219,7 @@ TEST_F(FlowTest, ALoopWithoutEndEndsAtItsDeadline) {
               StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr("")));
 }
 
-TEST_F(FlowTest, WhatALoopCollectsIsBounded) {
+TEST_P(FlowTest, WhatALoopCollectsIsBounded) {
   rig_.environment().max_peak_bytes = 64 << 10;
   const Attribute body = TestGraph()
                              .Formal("i")
@@ -236,7 +241,7 @@ TEST_F(FlowTest, WhatALoopCollectsIsBounded) {
                        HasSubstr("max_peak_bytes")));
 }
 
-TEST_F(FlowTest, ABodyInABodyCapturesThroughBoth) {
+TEST_P(FlowTest, ABodyInABodyCapturesThroughBoth) {
   const Attribute then_branch =
       TestGraph().Node("Add", {"sum", "step"}, {"t"}).Output("t").body();
   const Attribute else_branch =
@@ -265,7 +270,7 @@ TEST_F(FlowTest, ABodyInABodyCapturesThroughBoth) {
               Near({-3, -6}, 0));
 }
 
-TEST_F(FlowTest, ScanRunsAlongItsAxisAndFromTheEnd) {
+TEST_P(FlowTest, ScanRunsAlongItsAxisAndFromTheEnd) {
   // Running sums of the columns, from the last to the first.
   const Attribute body = TestGraph()
                              .Formal("sum")
@@ -294,7 +299,7 @@ TEST_F(FlowTest, ScanRunsAlongItsAxisAndFromTheEnd) {
   EXPECT_THAT((*outputs)[1], Near({3, 5, 6, 6, 11, 15}, 0));
 }
 
-TEST_F(FlowTest, SequencesAreBuiltCutAndJoined) {
+TEST_P(FlowTest, SequencesAreBuiltCutAndJoined) {
   const TestGraph graph =
       TestGraph()
           .Input("x", kF32, {4})
@@ -317,7 +322,7 @@ TEST_F(FlowTest, SequencesAreBuiltCutAndJoined) {
                        HasSubstr("position 4 in a sequence of 4")));
 }
 
-TEST_F(FlowTest, AnOptionalSaysWhetherItHoldsSomething) {
+TEST_P(FlowTest, AnOptionalSaysWhetherItHoldsSomething) {
   const TestGraph graph = TestGraph()
                               .Input("x", kF32, {1})
                               .Node("Optional", {"x"}, {"some"})
@@ -335,7 +340,7 @@ TEST_F(FlowTest, AnOptionalSaysWhetherItHoldsSomething) {
   EXPECT_THAT((*outputs)[2], Near({7}, 0));
 }
 
-TEST_F(FlowTest, AComputedShapeIsReadBeforeTheNextStage) {
+TEST_P(FlowTest, AComputedShapeIsReadBeforeTheNextStage) {
   const TestGraph graph =
       TestGraph()
           .Input("x", kF32, {6})
@@ -352,7 +357,7 @@ TEST_F(FlowTest, AComputedShapeIsReadBeforeTheNextStage) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("4")));
 }
 
-TEST_F(FlowTest, ASteadyStatePlansNothing) {
+TEST_P(FlowTest, ASteadyStatePlansNothing) {
   const std::shared_ptr<CompiledGraph> compiled =
       rig_.Compile(Counting(), {Shape(), Shape()});
   std::vector<int64_t> compile_ns;
@@ -371,7 +376,7 @@ TEST_F(FlowTest, ASteadyStatePlansNothing) {
 
 // A branch that gives an optional without a value, where the run before gave
 // one.
-TEST_F(FlowTest, AValueThatIsThereInOneRunMayBeAbsentInTheNext) {
+TEST_P(FlowTest, AValueThatIsThereInOneRunMayBeAbsentInTheNext) {
   const TestGraph graph =
       TestGraph()
           .Input("c", kBool, {})
@@ -395,7 +400,7 @@ TEST_F(FlowTest, AValueThatIsThereInOneRunMayBeAbsentInTheNext) {
   }
 }
 
-TEST_F(FlowTest, ASplitOfAnotherDtypeIsNotReadAsNumbers) {
+TEST_P(FlowTest, ASplitOfAnotherDtypeIsNotReadAsNumbers) {
   const TestGraph graph =
       TestGraph()
           .Input("x", kF32, {4})
@@ -408,7 +413,7 @@ TEST_F(FlowTest, ASplitOfAnotherDtypeIsNotReadAsNumbers) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("uint8")));
 }
 
-TEST_F(FlowTest, AnEmptyTensorIsNotCutWithoutEnd) {
+TEST_P(FlowTest, AnEmptyTensorIsNotCutWithoutEnd) {
   const TestGraph graph = TestGraph()
                               .Input("x", kF32, {"M", "N"})
                               .Node("SplitToSequence", {"x"}, {"parts"})
@@ -419,7 +424,7 @@ TEST_F(FlowTest, AnEmptyTensorIsNotCutWithoutEnd) {
                        HasSubstr("1099511627776 parts")));
 }
 
-TEST_F(FlowTest, AWrongBodyIsRefusedByName) {
+TEST_P(FlowTest, AWrongBodyIsRefusedByName) {
   const auto build = [](const TestGraph& graph) {
     return BuildGraph(graph.definition(), GraphLimits{}).status();
   };
@@ -445,6 +450,11 @@ TEST_F(FlowTest, AWrongBodyIsRefusedByName) {
               .Output("y")),
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'later'")));
 }
+
+INSTANTIATE_TEST_SUITE_P(Branches, FlowTest, testing::Bool(),
+                         [](const testing::TestParamInfo<bool>& info) {
+                           return info.param ? "InStages" : "ByThemselves";
+                         });
 
 }  // namespace
 }  // namespace tensord
