@@ -109,12 +109,47 @@ void AddConvs(std::vector<KernelCase>& cases) {
   }
 }
 
+// Chains over an image with channels last, and over the activations of an
+// encoder.
+void AddChains(std::vector<KernelCase>& cases) {
+  constexpr int32_t kNone = ExpressionStep::kNoOperand;
+  const auto add = [&](std::string name, const Shape& shape,
+                       Expression expression) {
+    KernelCase test{.name = absl::StrCat("chain_", name),
+                    .op = OpKind::kElementwiseChain,
+                    .outputs = {{shape}}};
+    // The first input is whole, and so is a second; others are rows.
+    for (int i = 0; i < expression.input_count; ++i) {
+      test.inputs.push_back({i < 2 ? shape : Shape({shape[shape.rank() - 1]})});
+    }
+    test.params = std::move(expression);
+    cases.push_back(std::move(test));
+  };
+  for (const Shape& shape : {Shape({56, 56, 64}), Shape({128, 3072})}) {
+    const std::string suffix = absl::StrCat("_", shape.element_count());
+    for (OpKind op : {OpKind::kRelu, OpKind::kGelu, OpKind::kSigmoid,
+                      OpKind::kTanh, OpKind::kErf, OpKind::kExp}) {
+      add(absl::StrCat(OpKindName(op), suffix), shape,
+          {.input_count = 1, .steps = {{op, {0, kNone}}}});
+    }
+    add(absl::StrCat("HardSwish", suffix), shape,
+        {.input_count = 1, .steps = {{OpKind::kHardSwish, {0, kNone}}}});
+    add(absl::StrCat("AddRelu", suffix), shape,
+        {.input_count = 2,
+         .steps = {{OpKind::kAdd, {0, 1}}, {OpKind::kRelu, {2, kNone}}}});
+    add(absl::StrCat("ScaleShiftByColumn", suffix), shape,
+        {.input_count = 4,
+         .steps = {{OpKind::kMul, {0, 2}}, {OpKind::kAdd, {4, 3}}}});
+  }
+}
+
 }  // namespace
 
 std::vector<KernelCase> KernelCases() {
   std::vector<KernelCase> cases;
   AddProducts(cases);
   AddConvs(cases);
+  AddChains(cases);
   return cases;
 }
 

@@ -2,138 +2,142 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/element_functions.h"
+#include "backends/cpu/kernels/vector_math.h"
+#include "backends/cpu/kernels/vector_targets.h"
 
 namespace tensord {
 namespace {
 
-// A result may be the very block of an operand, which the compiler's own check
-// takes for an overlap that forbids vectors.
-#if defined(__GNUC__) && !defined(__clang__)
-#define TENSORD_INDEPENDENT _Pragma("GCC ivdep")
-#else
-#define TENSORD_INDEPENDENT
+// How Number's functions are computed: by the standard library, or in vectors.
+struct LibraryMath {
+  template <typename Number>
+  static Number Erf(Number x) {
+    return std::erf(x);
+  }
+  template <typename Number>
+  static Number Exp(Number x) {
+    return std::exp(x);
+  }
+  template <typename Number>
+  static Number Gelu(Number x) {
+    return tensord::Gelu(x);
+  }
+  template <typename Number>
+  static Number GeluByTanh(Number x) {
+    return tensord::GeluByTanh(x);
+  }
+  template <typename Number>
+  static Number Logistic(Number x) {
+    return tensord::Logistic(x);
+  }
+  template <typename Number>
+  static Number Mish(Number x) {
+    return tensord::Mish(x);
+  }
+  template <typename Number>
+  static Number Swish(Number x, Number alpha) {
+    return tensord::Swish(x, alpha);
+  }
+  template <typename Number>
+  static Number Tanh(Number x) {
+    return std::tanh(x);
+  }
+};
+
+#define TENSORD_INLINE [[gnu::always_inline]] static inline float
+struct VectorMath {
+  TENSORD_INLINE Erf(float x) { return vector_math::Erf(x); }
+  TENSORD_INLINE Exp(float x) { return vector_math::Exp(x); }
+  TENSORD_INLINE Gelu(float x) { return vector_math::Gelu(x); }
+  TENSORD_INLINE GeluByTanh(float x) { return vector_math::GeluByTanh(x); }
+  TENSORD_INLINE Logistic(float x) { return vector_math::Logistic(x); }
+  TENSORD_INLINE Mish(float x) { return vector_math::Mish(x); }
+  TENSORD_INLINE Swish(float x, float alpha) {
+    return vector_math::Swish(x, alpha);
+  }
+  TENSORD_INLINE Tanh(float x) { return vector_math::Tanh(x); }
+};
+#undef TENSORD_INLINE
+
+namespace any_machine {
+#include "backends/cpu/kernels/step_loops.inc"
+}  // namespace any_machine
+#if TENSORD_HAVE_VECTOR_TARGETS
+TENSORD_BEGIN_AVX2
+namespace avx2 {
+#include "backends/cpu/kernels/step_loops.inc"
+}  // namespace avx2
+TENSORD_END_TARGET
+TENSORD_BEGIN_AVX512
+namespace avx512 {
+#include "backends/cpu/kernels/step_loops.inc"
+}  // namespace avx512
+TENSORD_END_TARGET
 #endif
 
-template <typename Number, typename Function>
-void Map(StepOperand<Number> x, int64_t length, Number* y, Function f) {
-  if (x.block == nullptr) {
-    std::fill_n(y, length, f(x.scalar));
-    return;
-  }
-  const Number* block = x.block;
-  TENSORD_INDEPENDENT
-  for (int64_t i = 0; i < length; ++i) y[i] = f(block[i]);
-}
-
-template <typename Number, typename Function>
-void MapPair(StepOperand<Number> a, StepOperand<Number> b, int64_t length,
-             Number* y, Function f) {
-  const Number* x = a.block;
-  const Number* z = b.block;
-  if (x == nullptr && z == nullptr) {
-    std::fill_n(y, length, f(a.scalar, b.scalar));
-  } else if (x == nullptr) {
-    TENSORD_INDEPENDENT
-    for (int64_t i = 0; i < length; ++i) y[i] = f(a.scalar, z[i]);
-  } else if (z == nullptr) {
-    TENSORD_INDEPENDENT
-    for (int64_t i = 0; i < length; ++i) y[i] = f(x[i], b.scalar);
+// Null for an operator that has no form in vectors.
+template <typename Number>
+StepFunction<Number> FindInVectors(OpKind op) {
+  if constexpr (std::is_same_v<Number, double>) {
+    return any_machine::Find<double, LibraryMath>(op);
   } else {
-    TENSORD_INDEPENDENT
-    for (int64_t i = 0; i < length; ++i) y[i] = f(x[i], z[i]);
+    switch (ThisVectorTarget()) {
+#if TENSORD_HAVE_VECTOR_TARGETS
+      case VectorTarget::kAvx512:
+        return avx512::Find<float, VectorMath>(op);
+      case VectorTarget::kAvx2:
+        return avx2::Find<float, VectorMath>(op);
+#endif
+      default:
+        return any_machine::Find<float, VectorMath>(op);
+    }
   }
 }
 
 }  // namespace
 
-// Each row is an operator and its value at x (and y, its second operand), with
-// the parameters alpha and beta.
-#define UNARY(op, value)                                                \
-  case OpKind::k##op:                                                   \
-    return [](const ExpressionStep&, StepOperand<Number> a,             \
-              StepOperand<Number>, int64_t length, Number* result) {    \
-      Map(a, length, result, [](Number x) -> Number { return value; }); \
-    };
-#define UNARY_WITH_PARAMETERS(op, value)                                 \
-  case OpKind::k##op:                                                    \
-    return [](const ExpressionStep& step, StepOperand<Number> a,         \
-              StepOperand<Number>, int64_t length, Number* result) {     \
-      [[maybe_unused]] const auto alpha =                                \
-          static_cast<Number>(step.parameters[0]);                       \
-      [[maybe_unused]] const auto beta =                                 \
-          static_cast<Number>(step.parameters[1]);                       \
-      Map(a, length, result, [=](Number x) -> Number { return value; }); \
-    };
-#define BINARY(op, value)                                              \
-  case OpKind::k##op:                                                  \
-    return [](const ExpressionStep&, StepOperand<Number> a,            \
-              StepOperand<Number> b, int64_t length, Number* result) { \
-      MapPair(a, b, length, result,                                    \
-              [](Number x, Number y) -> Number { return value; });     \
+#define UNARY(op, value)                                             \
+  case OpKind::k##op:                                                \
+    return [](const ExpressionStep& step, StepOperand<Number> a,     \
+              StepOperand<Number>, int64_t length, Number* result) { \
+      [[maybe_unused]] const auto alpha =                            \
+          static_cast<Number>(step.parameters[0]);                   \
+      [[maybe_unused]] const auto beta =                             \
+          static_cast<Number>(step.parameters[1]);                   \
+      any_machine::Map(a, length, result,                            \
+                       [=](Number x) -> Number { return value; });   \
     };
 
 template <typename Number>
 StepFunction<Number> FindStepFunction(OpKind op) {
+  if (const auto found = FindInVectors<Number>(op)) return found;
   switch (op) {
-    BINARY(Add, x + y)
-    BINARY(Div, x / y)
-    BINARY(Max, Largest(x, y))
-    BINARY(Min, Least(x, y))
-    BINARY(Mul, x * y)
-    BINARY(PRelu, LeakyRelu(x, y))
-    BINARY(Pow, std::pow(x, y))
-    BINARY(Sub, x - y)
-
-    UNARY_WITH_PARAMETERS(Celu, Celu(x, alpha))
-    UNARY_WITH_PARAMETERS(Clip, Clip(x, alpha, beta))
-    UNARY_WITH_PARAMETERS(Elu, Elu(x, alpha))
-    UNARY_WITH_PARAMETERS(Gelu, alpha != 0 ? GeluByTanh(x) : Gelu(x))
-    UNARY_WITH_PARAMETERS(HardSigmoid, HardSigmoid(x, alpha, beta))
-    UNARY_WITH_PARAMETERS(LeakyRelu, LeakyRelu(x, alpha))
-    UNARY_WITH_PARAMETERS(Selu, Selu(x, alpha, beta))
-    UNARY_WITH_PARAMETERS(Swish, Swish(x, alpha))
-    UNARY_WITH_PARAMETERS(ThresholdedRelu, ThresholdedRelu(x, alpha))
-
-    UNARY(Abs, std::abs(x))
     UNARY(Acos, std::acos(x))
     UNARY(Acosh, std::acosh(x))
     UNARY(Asin, std::asin(x))
     UNARY(Asinh, std::asinh(x))
     UNARY(Atan, std::atan(x))
     UNARY(Atanh, std::atanh(x))
-    UNARY(Ceil, std::ceil(x))
+    UNARY(Celu, Celu(x, alpha))
     UNARY(Cos, std::cos(x))
     UNARY(Cosh, std::cosh(x))
-    UNARY(Erf, std::erf(x))
-    UNARY(Exp, std::exp(x))
-    UNARY(Floor, std::floor(x))
-    UNARY(HardSwish, HardSwish(x))
+    UNARY(Elu, Elu(x, alpha))
     UNARY(Log, std::log(x))
-    UNARY(Mish, Mish(x))
-    UNARY(Neg, -x)
-    UNARY(Reciprocal, 1 / x)
-    UNARY(Relu, Relu(x))
-    UNARY(Round, std::nearbyint(x))
-    UNARY(Sigmoid, Logistic(x))
-    UNARY(Sign, Sign(x))
+    UNARY(Selu, Selu(x, alpha, beta))
     UNARY(Sin, std::sin(x))
     UNARY(Sinh, std::sinh(x))
     UNARY(Softplus, Softplus(x))
-    UNARY(Softsign, Softsign(x))
-    UNARY(Sqrt, std::sqrt(x))
     UNARY(Tan, std::tan(x))
-    UNARY(Tanh, std::tanh(x))
     default:
       return nullptr;
   }
 }
 
 #undef UNARY
-#undef UNARY_WITH_PARAMETERS
-#undef BINARY
 
 bool IsCostlyStep(OpKind op) {
   switch (op) {

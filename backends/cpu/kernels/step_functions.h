@@ -27,8 +27,9 @@ using StepFunction = void (*)(const ExpressionStep& step, StepOperand<Number> a,
                               Number* result);
 
 // What an operator computes as a step: the same as its kernel, which uses
-// element_functions.h too. Number is float or double. Null for an operator that
-// cannot be a step.
+// element_functions.h too, but for exp() and its like of float, which are
+// approximated in vectors (vector_math.h says how well). Number is float or
+// double. Null for an operator that cannot be a step.
 template <typename Number>
 StepFunction<Number> FindStepFunction(OpKind op);
 

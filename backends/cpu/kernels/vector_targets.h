@@ -1,0 +1,65 @@
+#ifndef TENSORD_BACKENDS_CPU_KERNELS_VECTOR_TARGETS_H_
+#define TENSORD_BACKENDS_CPU_KERNELS_VECTOR_TARGETS_H_
+
+// Compiling the same loops for several instruction sets, of which the machine
+// gets the best at run time.
+//
+//   TENSORD_BEGIN_AVX2
+//   namespace avx2 {
+//   #include "backends/cpu/kernels/loops.inc"
+//   }
+//   TENSORD_END_TARGET
+//
+// What the loops call must be inlined into them: a template or lambda of the
+// region itself, or a function that is always inlined. A lambda made outside is
+// compiled for every machine, and called for each element.
+//
+// The build stays that for every x86-64, so these are regions rather than
+// options for a file, where inline functions of the standard library, compiled
+// for AVX-512, could come to be everybody's.
+
+#if defined(__x86_64__)
+#define TENSORD_HAVE_VECTOR_TARGETS 1
+// clang-format off: the operand of _Pragma is one literal.
+#if defined(__clang__)
+#define TENSORD_BEGIN_AVX2 \
+  _Pragma("clang attribute push(__attribute__((target(\"avx2,fma\"))), apply_to = function)")
+#define TENSORD_BEGIN_AVX512 \
+  _Pragma("clang attribute push(__attribute__((target(\"avx512f,avx512bw,avx512dq,avx512vl,avx2,fma\"))), apply_to = function)")
+#define TENSORD_END_TARGET _Pragma("clang attribute pop")
+#else
+#define TENSORD_BEGIN_AVX2 \
+  _Pragma("GCC push_options") _Pragma("GCC target(\"avx2,fma\")")
+#define TENSORD_BEGIN_AVX512 \
+  _Pragma("GCC push_options") \
+  _Pragma("GCC target(\"avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512\")")
+#define TENSORD_END_TARGET _Pragma("GCC pop_options")
+#endif
+// clang-format on
+#else
+#define TENSORD_HAVE_VECTOR_TARGETS 0
+#endif
+
+namespace tensord {
+
+enum class VectorTarget { kAny, kAvx2, kAvx512 };
+
+// Asked of the processor rather than left to target_clones, whose resolvers run
+// before a sanitizer is ready.
+inline VectorTarget ThisVectorTarget() {
+#if TENSORD_HAVE_VECTOR_TARGETS
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl")) {
+    return VectorTarget::kAvx512;
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    return VectorTarget::kAvx2;
+  }
+#endif
+  return VectorTarget::kAny;
+}
+
+}  // namespace tensord
+
+#endif  // TENSORD_BACKENDS_CPU_KERNELS_VECTOR_TARGETS_H_
