@@ -47,7 +47,7 @@ class BenchModels(unittest.TestCase):
         digits = lines[3]
         self.assertEqual(len(digits["engine_set_ms"]), 2)
         self.assertEqual(digits["nodes"], digits["computing_nodes"])
-        self.assertLessEqual(digits["launches"], digits["nodes"])
+        self.assertGreater(digits["launches"], 0)
         self.assertEqual(lines[-1]["geomean_engine_over_peer"], {"1": None, "2": None})
 
     def test_a_profile_tells_the_time_by_kernel_and_by_node(self):
