@@ -225,7 +225,7 @@
   KERNEL(ConstantOfShape, "constant_of_shape_" suffix,                   \
          Takes({DType::kInt64}, {DType::dtype}), "constant_of_shape.cc", \
          .run = &RunConstantOfShape<bytes>)
-#define RANGE(T, suffix)                                       \
+#define RANGE(T, suffix, ...)                                  \
   KERNEL(Range, "range_" suffix, All(kDTypeOf<T>), "range.cc", \
          .run = &RunRange<T>)
 #define SLICE(dtype, bytes, suffix, Index, index)                            \

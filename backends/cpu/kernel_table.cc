@@ -391,6 +391,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
     RANGE(float, "f32"),
     RANGE(double, "f64"),
+    HALVES(RANGE),
     RANGE(int16_t, "i16"),
     RANGE(int32_t, "i32"),
     RANGE(int64_t, "i64"),

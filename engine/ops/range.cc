@@ -1,19 +1,25 @@
-// Range: start, start + delta, ... up to limit, which is not reached.
+// Range: start, start + delta, ... up to limit, which is not reached. 16-bit
+// floats are float32 in between.
 
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/float16.h"
 #include "engine/graph/status_macros.h"
 #include "engine/ops/infer_context.h"
+#include "engine/ops/node_reader.h"
 #include "engine/ops/op_def.h"
 
 namespace tensord {
 namespace {
 
-constexpr DType kRangeDTypes[] = {DType::kFloat32, DType::kFloat64,
-                                  DType::kInt16, DType::kInt32, DType::kInt64};
+constexpr DType kRangeDTypes[] = {
+    DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16,
+    DType::kInt16,   DType::kInt32,   DType::kInt64};
+// Of ONNX's DataType.
+constexpr int64_t kStashFloat = 1;
 
 absl::Status TooMany() {
   return absl::InvalidArgumentError(
@@ -56,6 +62,10 @@ absl::StatusOr<int64_t> CountElements(const InferContext& context) {
       return Count<float>(context);
     case DType::kFloat64:
       return Count<double>(context);
+    case DType::kFloat16:
+      return Count<Float16>(context);
+    case DType::kBFloat16:
+      return Count<BFloat16>(context);
     case DType::kInt16:
       return Count<int16_t>(context);
     case DType::kInt32:
@@ -63,6 +73,18 @@ absl::StatusOr<int64_t> CountElements(const InferContext& context) {
     default:
       return Count<int64_t>(context);
   }
+}
+
+absl::StatusOr<OpParams> Read(NodeReader& node) {
+  if (node.opset() >= 27) {
+    TENSORD_ASSIGN_OR_RETURN(const int64_t stash,
+                             node.Int("stash_type", kStashFloat));
+    if (stash != kStashFloat) {
+      return absl::UnimplementedError(absl::StrCat(
+          "attribute 'stash_type' is ", stash, ", not ", kStashFloat));
+    }
+  }
+  return NoParams();
 }
 
 absl::Status Infer(InferContext& context) {
@@ -82,8 +104,11 @@ absl::Status Infer(InferContext& context) {
 }  // namespace
 
 OpDef RangeDef() {
-  return {
-      .op = OpKind::kRange, .min_inputs = 3, .max_inputs = 3, .infer = &Infer};
+  return {.op = OpKind::kRange,
+          .min_inputs = 3,
+          .max_inputs = 3,
+          .read = &Read,
+          .infer = &Infer};
 }
 
 }  // namespace tensord

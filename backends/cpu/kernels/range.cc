@@ -2,10 +2,12 @@
 //
 // The inputs are start, limit and delta, of one element each; y's extent says
 // how many there are, so the limit is not read. Computes in the elements' own
-// type; no element is past the limit, so integers do not overflow.
+// type, 16-bit floats in float32; no element is past the limit, so integers do
+// not overflow.
 
 #include <cstdint>
 
+#include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/wrapping.h"
@@ -35,6 +37,8 @@ absl::Status RunRange(const KernelCall& call) {
 
 template absl::Status RunRange<float>(const KernelCall&);
 template absl::Status RunRange<double>(const KernelCall&);
+template absl::Status RunRange<Float16>(const KernelCall&);
+template absl::Status RunRange<BFloat16>(const KernelCall&);
 template absl::Status RunRange<int16_t>(const KernelCall&);
 template absl::Status RunRange<int32_t>(const KernelCall&);
 template absl::Status RunRange<int64_t>(const KernelCall&);

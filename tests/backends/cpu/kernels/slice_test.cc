@@ -188,6 +188,31 @@ TEST(RangeTest, EndsBeforeTheLimitInBothDirections) {
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("more than")));
 }
 
+TEST(RangeTest, HalvesAreFloat32InBetween) {
+  // Past 2048 (256) the numbers are 2 apart, and adding 1 would stay there.
+  for (DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    const double start = dtype == DType::kFloat16 ? 2046 : 254;
+    const std::vector<double> expected = {start,     start + 1, start + 2,
+                                          start + 2, start + 4, start + 6};
+    EXPECT_THAT(MustRunOp({.op = "Range",
+                           .inputs = {TensorOf(dtype, {}, {start}),
+                                      TensorOf(dtype, {}, {start + 6}),
+                                      TensorOf(dtype, {}, {1})},
+                           .attributes = {{"stash_type", int64_t{1}}},
+                           .opset = 27,
+                           .constants = {0, 1, 2}}),
+                IsNear(TensorOf(dtype, {6}, expected), {}));
+  }
+  EXPECT_THAT(
+      RunOp({.op = "Range",
+             .inputs = {Tensor({}, {0}), Tensor({}, {1}), Tensor({}, {1})},
+             .attributes = {{"stash_type", int64_t{11}}},
+             .opset = 27,
+             .constants = {0, 1, 2}}),
+      StatusIs(absl::StatusCode::kUnimplemented,
+               HasSubstr("'stash_type' is 11, not 1")));
+}
+
 TEST(RangeTest, AFloatRangeWithoutEndIsRefused) {
   const auto range = [](float start, float limit, float delta) {
     return RunOp({.op = "Range",
