@@ -342,6 +342,16 @@
                {kDTypeOf<T>}),                                         \
          "rotary_embedding.cc", .run = &RunRotaryEmbedding<T>,         \
          .caps = {.in_place_inputs = 0b1})
+// The grid's dtype need not be x's.
+#define GRID_SAMPLE(T, suffix, Grid, grid)                    \
+  KERNEL(GridSample, "grid_sample_" suffix "_" grid,          \
+         Takes({kDTypeOf<T>, kDTypeOf<Grid>}, {kDTypeOf<T>}), \
+         "grid_sample.cc", .cost = &GridSampleCost,           \
+         .run = &RunGridSample<T, Grid>)
+#define ROI_ALIGN(T, suffix, ...)                                         \
+  KERNEL(RoiAlign, "roi_align_" suffix,                                   \
+         Takes({kDTypeOf<T>, kDTypeOf<T>, DType::kInt64}, {kDTypeOf<T>}), \
+         "roi_align.cc", .run = &RunRoiAlign<T>)
 #define COMPRESS(dtype, bytes, suffix, ...)                                  \
   KERNEL(Compress, "compress_" suffix,                                       \
          Takes({DType::dtype, DType::kBool}, {DType::dtype}), "compress.cc", \

@@ -5,6 +5,8 @@
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/fused_kernels.h"
 #include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/sampling_kernels.h"
+#include "backends/cpu/kernels/training_kernels.h"
 #if TENSORD_HAVE_ONEDNN
 #include "backends/cpu/onednn/onednn_kernels.h"
 #endif
@@ -242,6 +244,11 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_NUMBERS(COMPARISON, GreaterOrEqual, "greater_or_equal"),
 
+    ALL_FLOATS(GRID_SAMPLE, float, "f32"),
+    ALL_FLOATS(GRID_SAMPLE, double, "f64"),
+    ALL_FLOATS(GRID_SAMPLE, Float16, "f16"),
+    ALL_FLOATS(GRID_SAMPLE, BFloat16, "bf16"),
+
     ALL_FLOATS(GROUP_NORMALIZATION, GroupNormalization, "group_normalization"),
 
     ALL_FLOATS(UNARY, HardSigmoid, "hard_sigmoid", "activations.cc"),
@@ -418,6 +425,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ROTARY_EMBEDDING(float, "f32"),
     ROTARY_EMBEDDING(Float16, "f16"),
     ROTARY_EMBEDDING(BFloat16, "bf16"),
+
+    ALL_FLOATS(ROI_ALIGN),
 
     ALL_FLOATS(UNARY, Round, "round", "rounding.cc"),
 

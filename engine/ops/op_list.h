@@ -71,6 +71,7 @@
   X(GlobalMaxPool) \
   X(Greater) \
   X(GreaterOrEqual) \
+  X(GridSample) \
   X(GroupNormalization) \
   X(HardSigmoid) \
   X(HardSwish) \
@@ -135,6 +136,7 @@
   X(Reshape) \
   X(Resize) \
   X(ReverseSequence) \
+  X(RoiAlign) \
   X(RotaryEmbedding) \
   X(Round) \
   X(Scan) \
