@@ -342,6 +342,42 @@
                {kDTypeOf<T>}),                                         \
          "rotary_embedding.cc", .run = &RunRotaryEmbedding<T>,         \
          .caps = {.in_place_inputs = 0b1})
+// Axis, length and step are known before the run, whatever their dtype.
+#define DFT(T, suffix, ...)                                                \
+  KERNEL(DFT, "dft_" suffix,                                               \
+         Takes({kDTypeOf<T>, DType::kUndefined}, {kDTypeOf<T>}), "dft.cc", \
+         .accepts = &AcceptsDft, .workspace_bytes = &DftWorkspaceBytes<T>, \
+         .prepare = &PrepareDft<T>, .cost = &DftCost, .run = &RunDft<T>)
+#define STFT(T, suffix, ...)                                                  \
+  KERNEL(                                                                     \
+      STFT, "stft_" suffix,                                                   \
+      Takes({kDTypeOf<T>, DType::kUndefined, kDTypeOf<T>, DType::kUndefined}, \
+            {kDTypeOf<T>}),                                                   \
+      "stft.cc", .accepts = &AcceptsStft,                                     \
+      .workspace_bytes = &StftWorkspaceBytes<T>, .prepare = &PrepareStft<T>,  \
+      .cost = &StftCost, .run = &RunStft<T>)
+#define MEL_WEIGHT_MATRIX(T, suffix, ...)                                   \
+  KERNEL(MelWeightMatrix, "mel_weight_matrix_" suffix,                      \
+         Takes({DType::kUndefined}, {kDTypeOf<T>}), "mel_weight_matrix.cc", \
+         .prepare = &PrepareMelWeightMatrix, .run = &RunMelWeightMatrix<T>)
+// The size is the output's extent, whatever its dtype.
+#define WINDOW(T, suffix, op, name)                                      \
+  KERNEL(op, name "_" suffix, Takes({DType::kUndefined}, {kDTypeOf<T>}), \
+         "window_functions.cc", .run = &Run##op<T>)
+#define AFFINE_GRID(T, suffix, ...)                                            \
+  KERNEL(AffineGrid, "affine_grid_" suffix,                                    \
+         Takes({kDTypeOf<T>, DType::kInt64}, {kDTypeOf<T>}), "affine_grid.cc", \
+         .run = &RunAffineGrid<T>)
+#define DEFORM_CONV(T, suffix, ...)                           \
+  KERNEL(DeformConv, "deform_conv_" suffix, All(kDTypeOf<T>), \
+         "deform_conv.cc", .accepts = &AcceptsDeformConv,     \
+         .workspace_bytes = &DeformConvWorkspaceBytes,        \
+         .cost = &DeformConvCost, .run = &RunDeformConv<T>)
+#define DET(T, suffix, ...)                                       \
+  KERNEL(Det, "det_" suffix, All(kDTypeOf<T>), "det.cc",          \
+         .workspace_bytes = &DetWorkspaceBytes, .cost = &DetCost, \
+         .run = &RunDet<T>)
+
 // The grid's dtype need not be x's.
 #define GRID_SAMPLE(T, suffix, Grid, grid)                    \
   KERNEL(GridSample, "grid_sample_" suffix "_" grid,          \

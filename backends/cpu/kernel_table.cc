@@ -5,7 +5,9 @@
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/fused_kernels.h"
 #include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/linear_algebra_kernels.h"
 #include "backends/cpu/kernels/sampling_kernels.h"
+#include "backends/cpu/kernels/signal_kernels.h"
 #include "backends/cpu/kernels/training_kernels.h"
 #if TENSORD_HAVE_ONEDNN
 #include "backends/cpu/onednn/onednn_kernels.h"
@@ -24,6 +26,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(UNARY, Acosh, "acosh", "trigonometry.cc"),
 
     ALL_NUMBERS(BINARY, Add, "add", "binary.cc"),
+
+    ALL_FLOATS(AFFINE_GRID),
 
     LOGIC(And, "and"),
 
@@ -61,6 +65,8 @@ constexpr KernelEntry kCpuKernels[] = {
     INTEGERS(BITWISE, BitwiseOr, "bitwise_or"),
 
     INTEGERS(BITWISE, BitwiseXor, "bitwise_xor"),
+
+    ALL_NUMBERS(WINDOW, BlackmanWindow, "blackman_window"),
 
     CASTS(float, "f32"),
     CASTS(double, "f64"),
@@ -162,6 +168,10 @@ constexpr KernelEntry kCpuKernels[] = {
     WIDE_NUMBERS(CUMSUM, int32_t, "i32"),
     WIDE_NUMBERS(CUMSUM, int64_t, "i64"),
 
+    ALL_FLOATS(DFT),
+
+    ALL_FLOATS(DEFORM_CONV),
+
     BYTES(COPY, DepthToSpace, "depth_to_space", "depth_space.cc"),
 
     DEQUANTIZE(int8_t, "i8"),
@@ -171,6 +181,8 @@ constexpr KernelEntry kCpuKernels[] = {
     DEQUANTIZE(int32_t, "i32"),
     DEQUANTIZE_SMALL(float, "f32"),
     HALVES(DEQUANTIZE_SMALL),
+
+    ALL_FLOATS(DET),
 
     ALL_NUMBERS(BINARY, Div, "div", "binary.cc"),
 
@@ -251,6 +263,10 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(GROUP_NORMALIZATION, GroupNormalization, "group_normalization"),
 
+    ALL_NUMBERS(WINDOW, HammingWindow, "hamming_window"),
+
+    ALL_NUMBERS(WINDOW, HannWindow, "hann_window"),
+
     ALL_FLOATS(UNARY, HardSigmoid, "hard_sigmoid", "activations.cc"),
 
     ALL_FLOATS(UNARY, HardSwish, "hard_swish", "activations.cc"),
@@ -328,6 +344,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(VARIADIC, Mean, "mean"),
 
     ALL_FLOATS(MEAN_VARIANCE),
+
+    ALL_NUMBERS(MEL_WEIGHT_MATRIX),
 
     ALL_NUMBERS(VARIADIC, Min, "min"),
 
@@ -429,6 +447,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(ROI_ALIGN),
 
     ALL_FLOATS(UNARY, Round, "round", "rounding.cc"),
+
+    ALL_FLOATS(STFT),
 
     BYTES(SCATTER, Scatter, "scatter", int32_t, "i32"),
     BYTES(SCATTER, Scatter, "scatter", int64_t, "i64"),

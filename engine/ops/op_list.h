@@ -13,6 +13,7 @@
   X(Acos) \
   X(Acosh) \
   X(Add) \
+  X(AffineGrid) \
   X(And) \
   X(ArgMax) \
   X(ArgMin) \
@@ -29,6 +30,7 @@
   X(BitwiseNot) \
   X(BitwiseOr) \
   X(BitwiseXor) \
+  X(BlackmanWindow) \
   X(Cast) \
   X(CastLike) \
   X(Ceil) \
@@ -46,8 +48,11 @@
   X(Cos) \
   X(Cosh) \
   X(CumSum) \
+  X(DFT) \
+  X(DeformConv) \
   X(DepthToSpace) \
   X(DequantizeLinear) \
+  X(Det) \
   X(Div) \
   X(Dropout) \
   X(DynamicQuantizeLinear) \
@@ -73,6 +78,8 @@
   X(GreaterOrEqual) \
   X(GridSample) \
   X(GroupNormalization) \
+  X(HammingWindow) \
+  X(HannWindow) \
   X(HardSigmoid) \
   X(HardSwish) \
   X(Hardmax) \
@@ -99,6 +106,7 @@
   X(MaxUnpool) \
   X(Mean) \
   X(MeanVarianceNormalization) \
+  X(MelWeightMatrix) \
   X(Min) \
   X(Mish) \
   X(Mod) \
@@ -139,6 +147,7 @@
   X(RoiAlign) \
   X(RotaryEmbedding) \
   X(Round) \
+  X(STFT) \
   X(Scan) \
   X(Scatter) \
   X(ScatterElements) \

@@ -110,5 +110,52 @@ TEST_F(RoiAlignTest, RefusesAttributesWithoutASense) {
       IsRefusal("coordinate_transformation_mode"));
 }
 
+using DeformConvTest = InferTest;
+
+TEST_F(DeformConvTest, HasConvsShape) {
+  EXPECT_EQ(
+      Infer(
+          {.op = "DeformConv",
+           .inputs = {Type({"N", 4, 7, 7}), Type({6, 2, 3, 3}),
+                      Type({"N", 36, 5, 5}), Type({6}), Type({"N", 18, 5, 5})},
+           .attributes = {{"group", int64_t{2}}, {"offset_group", int64_t{2}}},
+           .opset = 19}),
+      "float32 [N, 6, 5, 5]");
+}
+
+TEST_F(DeformConvTest, OffsetsAndMaskAreThereForEachTap) {
+  const auto deform = [this](TensorType offset, TensorType mask,
+                             int64_t offset_group = 1) {
+    return Infer({.op = "DeformConv",
+                  .inputs = {Type({1, 4, 7, 7}),
+                             Type({6, 4, 3, 3}),
+                             std::move(offset),
+                             {},
+                             std::move(mask)},
+                  .attributes = {{"offset_group", offset_group}},
+                  .opset = 22});
+  };
+  const TensorType offset = Type({1, 18, 5, 5});
+  EXPECT_EQ(deform(offset, Type({1, 9, 5, 5})), "float32 [1, 6, 5, 5]");
+  EXPECT_THAT(deform(Type({1, 9, 5, 5}), {}),
+              IsRefusal("dimension 1 of the offset should be 18 vs 9"));
+  EXPECT_THAT(deform(Type({1, 18, 5, 4}), {}),
+              IsRefusal("dimension 3 of the offset should be 5 vs 4"));
+  EXPECT_THAT(deform(Type({2, 18, 5, 5}), {}),
+              IsRefusal("dimension 0 of the offset should be 1 vs 2"));
+  EXPECT_THAT(deform(Type({1, 18, 5}), {}),
+              IsRefusal("input 2 has rank 3, not 4"));
+  EXPECT_THAT(deform(offset, Type({1, 18, 5, 5})),
+              IsRefusal("dimension 1 of the mask should be 9 vs 18"));
+  EXPECT_THAT(deform(offset, Type(DType::kFloat16, {1, 9, 5, 5})),
+              IsRefusal("float32 vs float16"));
+  EXPECT_THAT(deform(Type({1, 54, 5, 5}), {}, 3),
+              IsRefusal("4 channels do not divide into 3 offset groups"));
+  EXPECT_THAT(deform(offset, {}, 0),
+              IsRefusal("'offset_group' is 0, outside [1, "));
+  EXPECT_THAT(deform(offset, {}, int64_t{1} << 62),
+              IsRefusal("'offset_group' is 4611686018427387904"));
+}
+
 }  // namespace
 }  // namespace tensord

@@ -24,10 +24,12 @@ struct RoiCase {
   int64_t sampling_ratio;
 };
 
-// Inside, over each edge, far away, turned around, of no size.
-const std::vector<double> kRois = {1,  2,  7,  9,  -4, -3, 6,  5, 4,  6, 16,
-                                   20, 60, 60, 80, 90, 8,  10, 2, 4,  3, 3,
-                                   3,  3,  0,  0,  10, 12, -2, 4, 13, 5};
+// Inside, over each edge, far away, turned around, of no size. No sample is
+// just an element away from the image, where rounding would decide.
+const std::vector<double> kRois = {
+    1,      2,  7,  9,  -4.125, -3,     6,      5, 4.125, 6, 16.125,
+    20.125, 60, 60, 80, 90,     8.125,  10,     2, 4,     3, 3,
+    3,      3,  0,  0,  10.125, 12.125, -2.125, 4, 13,    5};
 const std::vector<int64_t> kBatches = {0, 1, 0, 1, 1, 0, 1, 0};
 constexpr int64_t kRegions = 8;
 
