@@ -114,7 +114,7 @@ TEST(MaxUnpoolTest, PutsMaximaBackWhereTheyWere) {
   }
 }
 
-TEST(MaxUnpoolTest, AnOutputShapeMustAgree) {
+TEST(MaxUnpoolTest, AnOutputShapeMayHaveMoreThanTheIndicesCount) {
   OpCase test{
       .op = "MaxUnpool",
       .inputs = {Tensor({1, 1, 2}, {5, 6}), Tensor<int64_t>({1, 1, 2}, {3, 0}),
@@ -122,11 +122,35 @@ TEST(MaxUnpoolTest, AnOutputShapeMustAgree) {
       .attributes = {{"kernel_shape", Ints{2}}, {"strides", Ints{2}}},
       .constants = {2}};
   EXPECT_THAT(MustRunOp(test), Near({6, 0, 0, 5}, 0));
-  test.inputs[2] = Tensor<int64_t>({3}, {1, 1, 5});
+  test.inputs[2] = Tensor<int64_t>({3}, {1, 1, 6});
+  EXPECT_THAT(MustRunOp(test), Near({6, 0, 0, 5, 0, 0}, 0));
+  test.inputs[1] = Tensor<int64_t>({1, 1, 2}, {3, 4});
   EXPECT_THAT(RunOp(test),
-              StatusIs(absl::StatusCode::kUnimplemented,
-                       ::testing::HasSubstr("output_shape has 5 in dimension 2"
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       ::testing::HasSubstr("index 4 at 1 is outside [0, 4)")));
+  test.inputs[2] = Tensor<int64_t>({3}, {1, 1, 3});
+  EXPECT_THAT(RunOp(test),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       ::testing::HasSubstr("output_shape has 3 in dimension 2"
                                             ", where the attributes give 4")));
+  test.inputs[2] = Tensor<int64_t>({3}, {1, 2, 4});
+  EXPECT_THAT(RunOp(test),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       ::testing::HasSubstr("output_shape has 2 in dimension 1"
+                                            ", where the attributes give 1")));
+}
+
+TEST(MaxUnpoolTest, EveryPlaneOfALargerOutputHasItsOwnElements) {
+  // Two channels of 2 by 2, in planes of 3 by 4.
+  EXPECT_THAT(MustRunOp({.op = "MaxUnpool",
+                         .inputs = {Tensor({1, 2, 1, 1}, {5, 6}),
+                                    Tensor<int64_t>({1, 2, 1, 1}, {3, 4 + 2}),
+                                    Tensor<int64_t>({4}, {1, 2, 3, 4})},
+                         .attributes = {{"kernel_shape", Ints{2, 2}}},
+                         .constants = {2}}),
+              Near({0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0,  //
+                    0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0},
+                   0));
 }
 
 TEST(MaxUnpoolTest, IndicesOutsideTheOutputAreRefused) {

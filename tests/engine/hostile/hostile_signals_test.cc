@@ -1,0 +1,158 @@
+#include <cmath>
+#include <limits>
+
+#include "tests/engine/hostile/hostile_harness.h"
+#include "tests/support/matchers.h"
+
+// As hostile_nodes_test.cc: operators on signals, grids and regions, whose
+// extents a client writes as plain numbers.
+
+namespace tensord {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr int64_t kTera = int64_t{1} << 40;
+constexpr auto kExhausted = absl::StatusCode::kResourceExhausted;
+
+using Ints = std::vector<int64_t>;
+
+TestTensor Vector(const Ints& values) {
+  return Tensor<int64_t>({static_cast<int64_t>(values.size())}, values);
+}
+TestTensor Scalar(int64_t value) { return Tensor<int64_t>(Shape(), {value}); }
+TestTensor Number(float value) {
+  return TensorOf(DType::kFloat32, Shape(), {value});
+}
+const TestTensor kAbsent;
+
+class HostileSignalTest : public HostileTest,
+                          public testing::WithParamInterface<HostileNode> {};
+
+TEST_P(HostileSignalTest, IsRefusedWithKnownOperands) {
+  EXPECT_THAT(ServeConstants(GetParam()),
+              StatusIs(GetParam().code, HasSubstr(GetParam().text)));
+}
+
+TEST_P(HostileSignalTest, IsRefusedWithOperandsOfTheRun) {
+  EXPECT_THAT(ServeInputs(GetParam()),
+              StatusIs(GetParam().code, HasSubstr(GetParam().text)));
+}
+
+std::string NameOf(const testing::TestParamInfo<HostileNode>& info) {
+  return info.param.name;
+}
+
+const HostileNode kGiants[] = {
+    {.name = "Window",
+     .op = "HannWindow",
+     .operands = {Scalar(kTera)},
+     .code = kExhausted,
+     .text = "max_elements"},
+    {.name = "WindowWithinTheElements",
+     .op = "BlackmanWindow",
+     .operands = {Scalar(int64_t{1} << 29)},
+     .code = kExhausted,
+     .text = "max_peak_bytes"},
+    {.name = "WindowOfNegative",
+     .op = "HammingWindow",
+     .operands = {Scalar(-1)},
+     .text = "the window's size is -1"},
+    {.name = "Mel",
+     .op = "MelWeightMatrix",
+     .operands = {Scalar(kTera), Scalar(16), Scalar(8000), Number(0),
+                  Number(4000)},
+     .code = kExhausted,
+     .text = "max_elements"},
+    {.name = "MelOverflowing",
+     .op = "MelWeightMatrix",
+     .operands = {Scalar(kTera), Scalar(kTera), Scalar(8000), Number(0),
+                  Number(4000)},
+     .text = "has more than"},
+    {.name = "Transform",
+     .op = "DFT",
+     .operands = {Tensor({1, 2, 1}, {1, 2}), Scalar(kTera)},
+     .code = kExhausted,
+     .text = "max_elements"},
+    // Its tables alone would take gigabytes.
+    {.name = "TransformWithinTheElements",
+     .op = "DFT",
+     .operands = {Tensor({1, 2, 1}, {1, 2}), Scalar((1 << 24) + 43)},
+     .code = kExhausted,
+     .text = "max_peak_bytes"},
+    {.name = "TransformOverflowing",
+     .op = "DFT",
+     .operands = {Tensor({1, 2, 1}, {1, 2}), Scalar(kMost)},
+     .text = "the transform's length is"},
+    {.name = "Frames",
+     .op = "STFT",
+     .operands = {Pattern(DType::kFloat32, {1, 1 << 17, 1}), Scalar(1), kAbsent,
+                  Scalar(1 << 12)},
+     .code = kExhausted,
+     .text = "max_peak_bytes"},
+    {.name = "FramesOfNoStep",
+     .op = "STFT",
+     .operands = {Tensor({1, 2, 1}, {1, 2}), Scalar(0)},
+     .text = "the step between frames is 0"},
+    {.name = "Grid",
+     .op = "AffineGrid",
+     .operands = {Pattern(DType::kFloat32, {1, 2, 3}),
+                  Vector({1, 1, 1 << 20, 1 << 20})},
+     .code = kExhausted,
+     .text = "max_elements",
+     .opset = 20},
+    {.name = "GridOverflowing",
+     .op = "AffineGrid",
+     .operands = {Pattern(DType::kFloat32, {1, 2, 3}),
+                  Vector({1, 1, kMost, kMost})},
+     .text = "",
+     .opset = 20},
+    {.name = "Regions",
+     .op = "RoiAlign",
+     .operands = {Tensor({1, 1, 1, 1}, {1}), Tensor({1, 4}, {0, 0, 1, 1}),
+                  Vector({0})},
+     .attributes = {{"output_height", kTera}},
+     .code = kExhausted,
+     .text = "max_elements"},
+    {.name = "RegionsOverflowing",
+     .op = "RoiAlign",
+     .operands = {Tensor({1, 1, 1, 1}, {1}), Tensor({1, 4}, {0, 0, 1, 1}),
+                  Vector({0})},
+     .attributes = {{"output_height", kTera}, {"output_width", kTera}},
+     .text = "has more than"},
+};
+INSTANTIATE_TEST_SUITE_P(Giants, HostileSignalTest, testing::ValuesIn(kGiants),
+                         NameOf);
+
+class OddSignalTest : public HostileSignalTest {};
+
+TEST_P(OddSignalTest, IsAnswered) {
+  EXPECT_THAT(ServeConstants(GetParam()), IsOk());
+  EXPECT_THAT(ServeInputs(GetParam()), IsOk());
+}
+
+const HostileNode kOdd[] = {
+    // A prime: by the definition some 10^11 products.
+    {.name = "TransformOfAPrimeLength",
+     .op = "DFT",
+     .operands = {Tensor({1, 2, 1}, {1, 2}), Scalar(300007)}},
+    {.name = "RegionsAsLargeAsAFloat",
+     .op = "RoiAlign",
+     .operands = {Pattern(DType::kFloat32, {1, 1, 3, 3}),
+                  Tensor({2, 4}, {-3e38f, -3e38f, 3e38f, 3e38f,  //
+                                  -1e15f, 0, 1e15f, NAN}),
+                  Vector({0, 0})},
+     .attributes = {{"output_height", int64_t{64}},
+                    {"output_width", int64_t{64}}}},
+    {.name = "GridOfNoNumbers",
+     .op = "GridSample",
+     .operands = {Pattern(DType::kFloat32, {1, 1, 3, 3}),
+                  Tensor({1, 1, 3, 2},
+                         {NAN, NAN, INFINITY, -INFINITY, 3e38f, -3e38f})},
+     .attributes = {{"padding_mode", std::string("reflection")}}},
+};
+INSTANTIATE_TEST_SUITE_P(Odd, OddSignalTest, testing::ValuesIn(kOdd), NameOf);
+
+}  // namespace
+}  // namespace tensord
