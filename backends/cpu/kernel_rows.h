@@ -195,10 +195,13 @@
 #define ARG_REDUCE(T, suffix, op, name)                              \
   KERNEL(op, name "_" suffix, Takes({kDTypeOf<T>}, {DType::kInt64}), \
          "arg_reduce.cc", .cost = &ReduceCost, .run = &Run##op<T>)
-#define CUMSUM(T, suffix, Index, index)                                     \
-  KERNEL(CumSum, "cumsum_" suffix "_" index,                                \
+#define CUMULATIVE(T, suffix, op, name, Index, index)                       \
+  KERNEL(op, name "_" suffix "_" index,                                     \
          Takes({kDTypeOf<T>, kDTypeOf<Index>}, {kDTypeOf<T>}), "cumsum.cc", \
-         .run = &RunCumSum<T, Index>, .caps = {.in_place_inputs = 0b1})
+         .run = &Run##op<T, Index>, .caps = {.in_place_inputs = 0b1})
+#define CUMULATIVE_NUMBERS(...)                                           \
+  CUMULATIVE(float, "f32", __VA_ARGS__), HALVES(CUMULATIVE, __VA_ARGS__), \
+      WIDE_NUMBERS(CUMULATIVE, __VA_ARGS__)
 #define REDUCE(T, suffix, op, name, file)                          \
   KERNEL(op, name "_" suffix,                                      \
          Takes({kDTypeOf<T>, DType::kInt64}, {kDTypeOf<T>}), file, \
@@ -561,6 +564,44 @@
                {DType::dtype}),                                                \
          "pad.cc", .accepts = &AcceptsPad, .prepare = &PreparePad,             \
          .run = &RunPad<bytes>)
+
+// Scores and weights of T, targets of Index.
+#define LOSS(T, suffix, op, name, Index, index)                                \
+  KERNEL(op, name "_" suffix "_" index,                                        \
+         Takes({kDTypeOf<T>, kDTypeOf<Index>, kDTypeOf<T>}, {kDTypeOf<T>}),    \
+         "loss.cc", .workspace_bytes = &LossWorkspaceBytes, .cost = &LossCost, \
+         .run = &Run##op<T, Index>)
+// A learning rate of Rate.
+#define OPTIMIZER(T, suffix, op, name, Rate, rate)                           \
+  KERNEL(op, name "_" suffix "_" rate,                                       \
+         Takes({kDTypeOf<Rate>, DType::kInt64, kDTypeOf<T>}, {kDTypeOf<T>}), \
+         "optimizers.cc", .run = &Run##op<T, Rate>)
+#define OPTIMIZERS(op, name)                 \
+  FLOATS(OPTIMIZER, op, name, float, "f32"), \
+      FLOATS(OPTIMIZER, op, name, double, "f64")
+
+#define CAUSAL_CONV(T, suffix)                                        \
+  KERNEL(CausalConvWithState, "causal_conv_with_state_" suffix,       \
+         All(kDTypeOf<T>), "causal_conv.cc", .cost = &CausalConvCost, \
+         .run = &RunCausalConvWithState<T>)
+// S is the dtype of the states.
+#define LINEAR_ATTENTION(T, suffix, S, s)                           \
+  KERNEL(LinearAttention, "linear_attention_" suffix "_" s,         \
+         Takes({kDTypeOf<T>, kDTypeOf<T>, kDTypeOf<T>, kDTypeOf<S>, \
+                kDTypeOf<T>, kDTypeOf<T>},                          \
+               {kDTypeOf<T>, kDTypeOf<S>}),                         \
+         "linear_attention.cc",                                     \
+         .workspace_bytes = &LinearAttentionWorkspaceBytes,         \
+         .cost = &LinearAttentionCost, .run = &RunLinearAttention<T, S>)
+#define LINEAR_ATTENTIONS(T, suffix)               \
+  LINEAR_ATTENTION(T, suffix, float, "f32"),       \
+      LINEAR_ATTENTION(T, suffix, Float16, "f16"), \
+      LINEAR_ATTENTION(T, suffix, BFloat16, "bf16")
+#define TENSOR_SCATTER(dtype, bytes, suffix, ...)                            \
+  KERNEL(TensorScatter, "tensor_scatter_" suffix,                            \
+         Takes({DType::dtype, DType::dtype, DType::kInt64}, {DType::dtype}), \
+         "tensor_scatter.cc", .run = &RunTensorScatter<bytes>,               \
+         .caps = {.in_place_inputs = 0b1})
 
 // What only compile passes make.
 #define ELEMENTWISE_CHAIN(T, suffix, ...)                                 \

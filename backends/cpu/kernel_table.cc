@@ -2,6 +2,7 @@
 
 #include "backends/cpu/kernel_rows.h"
 #include "backends/cpu/kernels/channels_last_kernels.h"
+#include "backends/cpu/kernels/decoding_kernels.h"
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/fused_kernels.h"
 #include "backends/cpu/kernels/kernels.h"
@@ -24,6 +25,10 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(UNARY, Acos, "acos", "trigonometry.cc"),
 
     ALL_FLOATS(UNARY, Acosh, "acosh", "trigonometry.cc"),
+
+    OPTIMIZERS(Adagrad, "adagrad"),
+
+    OPTIMIZERS(Adam, "adam"),
 
     ALL_NUMBERS(BINARY, Add, "add", "binary.cc"),
 
@@ -98,6 +103,10 @@ constexpr KernelEntry kCpuKernels[] = {
     CASTS_LIKE(bool, "bool"),
     ALL_SMALL_CASTS(CastLike, "cast_like"),
 
+    CAUSAL_CONV(float, "f32"),
+    CAUSAL_CONV(Float16, "f16"),
+    CAUSAL_CONV(BFloat16, "bf16"),
+
     ALL_FLOATS(UNARY, Ceil, "ceil", "rounding.cc"),
 
     ALL_FLOATS(UNARY, Celu, "celu", "activations.cc"),
@@ -161,12 +170,11 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(UNARY, Cosh, "cosh", "trigonometry.cc"),
 
-    CUMSUM(float, "f32", int32_t, "i32"),
-    CUMSUM(float, "f32", int64_t, "i64"),
-    HALVES(CUMSUM, int32_t, "i32"),
-    HALVES(CUMSUM, int64_t, "i64"),
-    WIDE_NUMBERS(CUMSUM, int32_t, "i32"),
-    WIDE_NUMBERS(CUMSUM, int64_t, "i64"),
+    CUMULATIVE_NUMBERS(CumProd, "cumprod", int32_t, "i32"),
+    CUMULATIVE_NUMBERS(CumProd, "cumprod", int64_t, "i64"),
+
+    CUMULATIVE_NUMBERS(CumSum, "cumsum", int32_t, "i32"),
+    CUMULATIVE_NUMBERS(CumSum, "cumsum", int64_t, "i64"),
 
     ALL_FLOATS(DFT),
 
@@ -299,6 +307,10 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_NUMBERS(COMPARISON, LessOrEqual, "less_or_equal"),
 
+    LINEAR_ATTENTIONS(float, "f32"),
+    LINEAR_ATTENTIONS(Float16, "f16"),
+    LINEAR_ATTENTIONS(BFloat16, "bf16"),
+
     ALL_FLOATS(UNARY, Log, "log", "unary.cc"),
 
     ALL_FLOATS(SOFTMAX_ROWS, LogSoftmax, "log_softmax"),
@@ -353,9 +365,16 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_NUMBERS(BINARY, Mod, "mod", "mod.cc"),
 
+    OPTIMIZERS(Momentum, "momentum"),
+
     ALL_NUMBERS(BINARY, Mul, "mul", "binary.cc"),
 
     ALL_SIGNED(UNARY, Neg, "neg", "unary.cc"),
+
+    ALL_FLOATS(LOSS, NegativeLogLikelihoodLoss, "negative_log_likelihood_loss",
+               int32_t, "i32"),
+    ALL_FLOATS(LOSS, NegativeLogLikelihoodLoss, "negative_log_likelihood_loss",
+               int64_t, "i64"),
 
     KERNEL(NonMaxSuppression, "non_max_suppression_f32",
            Takes({DType::kFloat32, DType::kFloat32, DType::kInt64,
@@ -483,6 +502,11 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(SOFTMAX_ROWS, Softmax, "softmax"),
     ALL_FLOATS(SOFTMAX_STRIPS, Softmax, "softmax"),
 
+    ALL_FLOATS(LOSS, SoftmaxCrossEntropyLoss, "softmax_cross_entropy_loss",
+               int32_t, "i32"),
+    ALL_FLOATS(LOSS, SoftmaxCrossEntropyLoss, "softmax_cross_entropy_loss",
+               int64_t, "i64"),
+
     ALL_FLOATS(UNARY, Softplus, "softplus", "activations.cc"),
 
     ALL_FLOATS(UNARY, Softsign, "softsign", "activations.cc"),
@@ -502,6 +526,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(UNARY, Tan, "tan", "trigonometry.cc"),
 
     ALL_FLOATS(UNARY, Tanh, "tanh", "trigonometry.cc"),
+
+    BYTES(TENSOR_SCATTER),
 
     ALL_FLOATS(UNARY, ThresholdedRelu, "thresholded_relu", "activations.cc"),
 

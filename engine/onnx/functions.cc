@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "backends/api/op_kind.h"
 #include "engine/graph/escape.h"
 #include "engine/graph/graph_def.h"
 #include "engine/graph/node_error.h"
@@ -92,6 +93,7 @@ absl::Status ReadParameters(OnnxFunction& function) {
 
 absl::Status ReadOpset(OnnxFunction& function) {
   for (const onnx::OperatorSetIdProto& opset : function.proto->opset_import()) {
+    TENSORD_RETURN_IF_ERROR(CheckTrainingOpset(opset));
     if (!IsDefaultDomain(opset.domain())) continue;
     if (function.opset != 0 && function.opset != opset.version()) {
       return absl::InvalidArgumentError(
@@ -108,6 +110,16 @@ absl::Status ReadOpset(OnnxFunction& function) {
 }
 
 }  // namespace
+
+absl::Status CheckTrainingOpset(const onnx::OperatorSetIdProto& opset) {
+  constexpr int64_t kOnlyVersion = 1;
+  if (opset.domain() != kTrainingDomain || opset.version() == kOnlyVersion) {
+    return absl::OkStatus();
+  }
+  return absl::UnimplementedError(absl::StrCat(
+      "imports version ", opset.version(), " of domain '", kTrainingDomain,
+      "', where only ", kOnlyVersion, " is supported"));
+}
 
 absl::StatusOr<FunctionLibrary> FunctionLibrary::Create(
     onnx::ModelProto& model) {

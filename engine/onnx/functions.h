@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/graph/attributes.h"
@@ -18,7 +19,12 @@ namespace onnx {
 class FunctionProto;
 class ModelProto;
 class NodeProto;
+class OperatorSetIdProto;
 }  // namespace onnx
+
+// kUnimplemented for a version of ONNX's training domain that has other
+// operators than those known here.
+absl::Status CheckTrainingOpset(const onnx::OperatorSetIdProto& opset);
 
 // An operator that a model defines itself, by other nodes.
 struct OnnxFunction {

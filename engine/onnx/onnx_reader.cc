@@ -43,10 +43,15 @@ absl::Status CheckHeader(const onnx::ModelProto& model) {
 }
 
 // The version of the default domain, 0 if none is imported. Other domains may
-// be imported: using one is what is refused, with the node's name.
+// be imported: using one that is not known is what is refused, with the node's
+// name.
 absl::StatusOr<int64_t> ReadOpset(const onnx::ModelProto& model) {
   std::optional<int64_t> version;
   for (const onnx::OperatorSetIdProto& opset : model.opset_import()) {
+    if (absl::Status status = CheckTrainingOpset(opset); !status.ok()) {
+      return absl::Status(status.code(),
+                          absl::StrCat("model ", status.message()));
+    }
     if (!IsDefaultDomain(opset.domain())) continue;
     if (version.has_value() && *version != opset.version()) {
       return absl::InvalidArgumentError(

@@ -1,4 +1,5 @@
-// CumSum: sums of the elements up to each one along the axis that input 1 says.
+// CumSum, CumProd: sums and products of the elements up to each one along the
+// axis that input 1 says.
 
 #include "engine/graph/status_macros.h"
 #include "engine/ops/constant_values.h"
@@ -31,14 +32,17 @@ absl::Status Infer(InferContext& context) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-OpDef CumSumDef() {
-  return {.op = OpKind::kCumSum,
+OpDef Def(OpKind op) {
+  return {.op = op,
           .min_inputs = 2,
           .max_inputs = 2,
           .read = &Read,
           .infer = &Infer};
 }
+
+}  // namespace
+
+OpDef CumProdDef() { return Def(OpKind::kCumProd); }
+OpDef CumSumDef() { return Def(OpKind::kCumSum); }
 
 }  // namespace tensord

@@ -12,6 +12,8 @@
   X(Abs) \
   X(Acos) \
   X(Acosh) \
+  X(Adagrad) \
+  X(Adam) \
   X(Add) \
   X(AffineGrid) \
   X(And) \
@@ -33,6 +35,7 @@
   X(BlackmanWindow) \
   X(Cast) \
   X(CastLike) \
+  X(CausalConvWithState) \
   X(Ceil) \
   X(Celu) \
   X(CenterCropPad) \
@@ -47,6 +50,7 @@
   X(ConvTranspose) \
   X(Cos) \
   X(Cosh) \
+  X(CumProd) \
   X(CumSum) \
   X(DFT) \
   X(DeformConv) \
@@ -94,6 +98,7 @@
   X(LeakyRelu) \
   X(Less) \
   X(LessOrEqual) \
+  X(LinearAttention) \
   X(Log) \
   X(LogSoftmax) \
   X(Loop) \
@@ -110,8 +115,10 @@
   X(Min) \
   X(Mish) \
   X(Mod) \
+  X(Momentum) \
   X(Mul) \
   X(Neg) \
+  X(NegativeLogLikelihoodLoss) \
   X(NonMaxSuppression) \
   X(NonZero) \
   X(Not) \
@@ -167,6 +174,7 @@
   X(Size) \
   X(Slice) \
   X(Softmax) \
+  X(SoftmaxCrossEntropyLoss) \
   X(Softplus) \
   X(Softsign) \
   X(SpaceToDepth) \
@@ -179,6 +187,7 @@
   X(Swish) \
   X(Tan) \
   X(Tanh) \
+  X(TensorScatter) \
   X(ThresholdedRelu) \
   X(Tile) \
   X(TopK) \

@@ -1,6 +1,6 @@
-// CumSum along the axis that input 1 says.
+// CumSum and CumProd along the axis that input 1 says.
 //
-//   y[o, c, i] = sum over b <= c of x[o, b, i]
+//   y[o, c, i] = sum or product over b <= c of x[o, b, i]
 //
 // with b < c if exclusive, and from the other end if reverse. x and y are
 // contiguous, seen as [outer, extent of the axis, inner], and may be the same
@@ -22,10 +22,8 @@ namespace {
 
 constexpr int64_t kGrainElements = 16 * 1024;
 
-}  // namespace
-
-template <typename T, typename Index>
-absl::Status RunCumSum(const KernelCall& call) {
+template <typename T, typename Index, bool kMultiplies>
+absl::Status Run(const KernelCall& call) {
   using U = Wrapping<T>;
   const auto& params = std::get<CumSumParams>(call.params);
   const Shape& shape = call.input_layout(0).shape;
@@ -48,20 +46,34 @@ absl::Status RunCumSum(const KernelCall& call) {
           int64_t at =
               line / view.inner * view.extent * view.inner + line % view.inner;
           if (params.is_reverse) at += (view.extent - 1) * view.inner;
-          U sum = 0;
+          U total = kMultiplies ? 1 : 0;
           for (int64_t c = 0; c < view.extent; ++c, at += step) {
             const U element = static_cast<U>(x[at]);
-            if (params.is_exclusive) y[at] = static_cast<T>(sum);
-            sum += element;
-            if (!params.is_exclusive) y[at] = static_cast<T>(sum);
+            if (params.is_exclusive) y[at] = static_cast<T>(total);
+            total = kMultiplies ? total * element : total + element;
+            if (!params.is_exclusive) y[at] = static_cast<T>(total);
           }
         }
       });
   return absl::OkStatus();
 }
 
-#define TENSORD_INSTANTIATE(T)                                    \
-  template absl::Status RunCumSum<T, int32_t>(const KernelCall&); \
+}  // namespace
+
+template <typename T, typename Index>
+absl::Status RunCumProd(const KernelCall& call) {
+  return Run<T, Index, true>(call);
+}
+
+template <typename T, typename Index>
+absl::Status RunCumSum(const KernelCall& call) {
+  return Run<T, Index, false>(call);
+}
+
+#define TENSORD_INSTANTIATE(T)                                     \
+  template absl::Status RunCumProd<T, int32_t>(const KernelCall&); \
+  template absl::Status RunCumProd<T, int64_t>(const KernelCall&); \
+  template absl::Status RunCumSum<T, int32_t>(const KernelCall&);  \
   template absl::Status RunCumSum<T, int64_t>(const KernelCall&);
 
 TENSORD_INSTANTIATE(float)

@@ -184,6 +184,8 @@ absl::Status RunConvTransposeDirect(const KernelCall& call);
 
 // cumsum.cc
 template <typename T, typename Index>
+absl::Status RunCumProd(const KernelCall& call);
+template <typename T, typename Index>
 absl::Status RunCumSum(const KernelCall& call);
 
 // depth_space.cc

@@ -223,6 +223,27 @@ TEST(GraphBuilderTest, UnknownOperatorsAndDomainsAreUnimplemented) {
   EXPECT_TRUE(BuildGraph(def, GraphLimits()).ok());
 }
 
+TEST(GraphBuilderTest, AnOperatorIsOfOneDomainAlone) {
+  GraphDef def = GraphMaker()
+                     .Input("r", {})
+                     .Input("x", {2})
+                     .Node("Cast", {"r"}, {"t"}, {{"to", int64_t{7}}})
+                     .Node("Adagrad", {"r", "t", "x", "x", "x"}, {"y"})
+                     .Output("y")
+                     .Def();
+  for (const char* domain : {"", "ai.onnx", "ai.onnx.preview"}) {
+    def.nodes[1].domain = domain;
+    EXPECT_THAT(std::string(BuildGraph(def, GraphLimits()).status().message()),
+                HasSubstr(absl::StrCat("operator 'Adagrad' of domain '", domain,
+                                       "' has no definition")));
+  }
+  def.nodes[1].domain = "ai.onnx.preview.training";
+  EXPECT_TRUE(BuildGraph(def, GraphLimits()).ok());
+  def.nodes[0].domain = "ai.onnx.preview.training";
+  EXPECT_EQ(BuildGraph(def, GraphLimits()).status().code(),
+            absl::StatusCode::kUnimplemented);
+}
+
 TEST(GraphBuilderTest, OpsetsOutsideTheRangeAreRefusedWithTheRange) {
   for (int64_t opset : {kMinOpset - 1, kMaxOpset + 1}) {
     const absl::Status status =

@@ -168,6 +168,18 @@ TEST(OnnxReaderTest, AModelWithoutOnnxsOperatorsIsRefusedByTheirNames) {
               HasSubstr("operator 'Scaler' of domain 'ai.onnx.ml'"));
 }
 
+TEST(OnnxReaderTest, OfTheTrainingDomainTheOneVersionIsTaken) {
+  ModelProto model = ReluModel();
+  onnx::OperatorSetIdProto& opset = *model.add_opset_import();
+  opset.set_domain("ai.onnx.preview.training");
+  opset.set_version(1);
+  EXPECT_EQ(RefusalOf(model), "");
+  opset.set_version(2);
+  EXPECT_THAT(RefusalOf(model),
+              HasSubstr("model imports version 2 of domain "
+                        "'ai.onnx.preview.training', where only 1"));
+}
+
 TEST(OnnxReaderTest, SequencesAndOptionalsAreForBodies) {
   // A body's input, in every type that a loop may carry, and its output.
   const auto model = [](const std::string& type) {

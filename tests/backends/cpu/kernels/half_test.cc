@@ -124,11 +124,13 @@ TEST(HalfTest, UniqueSortsNumbersRatherThanBits) {
 }
 
 TEST(HalfTest, SumsOnTheWayAreFloat32) {
-  for (int64_t exclusive : {0, 1}) {
-    ExpectRoundsFloat32({.op = "CumSum",
-                         .inputs = {X({3, 50}), Tensor<int64_t>({}, {1})},
-                         .attributes = {{"exclusive", exclusive}},
-                         .constants = {1}});
+  for (const char* op : {"CumSum", "CumProd"}) {
+    for (int64_t exclusive : {0, 1}) {
+      ExpectRoundsFloat32({.op = op,
+                           .inputs = {X({3, 50}), Tensor<int64_t>({}, {1})},
+                           .attributes = {{"exclusive", exclusive}},
+                           .constants = {1}});
+    }
   }
   ExpectRoundsFloat32({.op = "Col2Im",
                        .inputs = {X({1, 9, 9}), Tensor<int64_t>({2}, {5, 5}),

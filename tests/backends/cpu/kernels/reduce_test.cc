@@ -223,12 +223,41 @@ TEST(CumSumTest, InclusiveExclusiveAndReverse) {
   EXPECT_THAT(sum(1, 1), Near({5, 3, 0}, 0));
 }
 
-TEST(CumSumTest, AnAxisOfTheRunIsChecked) {
-  EXPECT_THAT(RunOp({.op = "CumSum",
-                     .inputs = {Tensor({2}, {1, 2}),
-                                Tensor<int64_t>({}, {INT64_MIN})}}),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("is outside [-1, 1)")));
+TEST(CumProdTest, InclusiveExclusiveAndReverse) {
+  for (DType dtype :
+       {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16,
+        DType::kInt32, DType::kInt64, DType::kUInt32, DType::kUInt64}) {
+    const TestTensor x = TensorOf(dtype, {2, 3, 1}, {1, 2, 3, 0, 5, 7});
+    const auto product = [&](int64_t exclusive, int64_t reverse) {
+      return MustRunOp(
+          {.op = "CumProd",
+           .inputs = {x, Tensor<int64_t>({}, {1})},
+           .attributes = {{"exclusive", exclusive}, {"reverse", reverse}},
+           .opset = 26});
+    };
+    EXPECT_THAT(product(0, 0), Near({1, 2, 6, 0, 0, 0}, 0));
+    EXPECT_THAT(product(1, 0), Near({1, 1, 2, 1, 0, 0}, 0));
+    EXPECT_THAT(product(0, 1), Near({6, 6, 3, 0, 35, 7}, 0));
+    EXPECT_THAT(product(1, 1), Near({6, 3, 1, 35, 7, 1}, 0));
+  }
+}
+
+TEST(CumProdTest, IntegersWrap) {
+  const TestTensor y =
+      MustRunOp({.op = "CumProd",
+                 .inputs = {Tensor<int32_t>({3}, {INT32_MIN, -1, 3}),
+                            Tensor<int32_t>({}, {0})}});
+  EXPECT_THAT(y, Near({INT32_MIN, INT32_MIN, INT32_MIN}, 0));
+}
+
+TEST(CumulativeTest, AnAxisOfTheRunIsChecked) {
+  for (const char* op : {"CumSum", "CumProd"}) {
+    EXPECT_THAT(RunOp({.op = op,
+                       .inputs = {Tensor({2}, {1, 2}),
+                                  Tensor<int64_t>({}, {INT64_MIN})}}),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("is outside [-1, 1)")));
+  }
 }
 
 TEST(TriluTest, DiagonalsAtTheExtremes) {
