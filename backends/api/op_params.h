@@ -279,7 +279,7 @@ struct DftParams {
   bool is_one_sided = false;
 };
 
-// HannWindow, HammingWindow, BlackmanWindow.
+// HannWindow, HammingWindow, BlackmanWindow; MelWeightMatrix (dtype).
 struct WindowParams {
   DType dtype = DType::kFloat32;
   bool is_periodic = true;
@@ -289,6 +289,20 @@ struct WindowParams {
 struct DeformConvParams {
   ConvParams conv;
   int64_t offset_group = 1;
+};
+
+// Bernoulli, Multinomial, RandomNormal, RandomUniform and their Like forms.
+struct RandomParams {
+  DType dtype = DType::kUndefined;  // the input's
+  std::optional<float> seed;        // else no two runs draw the same
+  // Of uniform numbers, the latter left out.
+  float low = 0;
+  float high = 1;
+  // Of normal numbers; the scale is their deviation.
+  float mean = 0;
+  float scale = 1;
+  Dims shape;                // of the output, where there is no input
+  int64_t sample_count = 1;  // Multinomial: for each row
 };
 
 // ReduceSum and its siblings; the axes are input 1.
@@ -559,6 +573,7 @@ struct OptimizerParams {
   X(CausalConvParams) \
   X(LossParams) \
   X(OptimizerParams) \
+  X(RandomParams) \
   X(Expression)
 // clang-format on
 
