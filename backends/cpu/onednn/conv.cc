@@ -199,17 +199,9 @@ class State final : public KernelState {
     const auto* w = reinterpret_cast<const float*>(site.host_constant(1));
     const bool has_bias = site.has_input(2);
     epilogue = MakeEpiloguePlan(site);
-    const Split& channels = describer.parts().channels();
-    // By whether they are of the last, shorter part of the channels.
-    dnnl_memory_desc_t weights[2];
-    bool is_known[2] = {false, false};
     for (const ConvForm& form : forms) {
-      const bool is_rest = form.channels != channels.size;
-      auto desc = describer.Describe(
-          form, is_known[is_rest] ? &weights[is_rest] : nullptr);
+      absl::StatusOr<PrimitiveDesc> desc = ChooseWeights(form);
       if (!desc.ok()) return desc.status();
-      weights[is_rest] = desc->operand(DNNL_ARG_WEIGHTS);
-      is_known[is_rest] = true;
       Primitive::Arguments arguments = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS,
                                         DNNL_ARG_DST, DNNL_ARG_SCRATCHPAD};
       if (has_bias) arguments.push_back(DNNL_ARG_BIAS);
@@ -217,19 +209,26 @@ class State final : public KernelState {
       if (!primitive.ok()) return primitive.status();
       primitives.push_back(*std::move(primitive));
     }
-    for (int64_t i = 0; i < channels.count(); ++i) {
-      auto packed = Pack(describer.GivenWeightDesc(channels.length(i)),
-                         w + channels.begin(i) * describer.geometry().depth(),
-                         weights[channels.is_rest(i)], device);
-      if (!packed.ok()) return packed.status();
-      packed_weights.push_back(*std::move(packed));
+    const Split& channels = describer.parts().channels();
+    for (const WeightFormat& format : formats) {
+      auto& slices = packed_weights.emplace_back(channels.count());
+      for (int64_t i = 0; i < channels.count(); ++i) {
+        if (channels.length(i) != format.channels) continue;
+        auto packed = Pack(describer.GivenWeightDesc(format.channels),
+                           w + channels.begin(i) * describer.geometry().depth(),
+                           format.desc, device);
+        if (!packed.ok()) return packed.status();
+        slices[i] = *std::move(packed);
+      }
     }
     return absl::OkStatus();
   }
 
-  const Primitive& PrimitiveFor(const ConvForm& form) const {
-    return *primitives[std::find(forms.begin(), forms.end(), form) -
-                       forms.begin()];
+  size_t IndexOf(const ConvForm& form) const {
+    return std::find(forms.begin(), forms.end(), form) - forms.begin();
+  }
+  const Storage& WeightsFor(size_t form, int64_t slice) const {
+    return *packed_weights[format_of_form[form]][slice];
   }
 
   const ConvDescriber describer;
@@ -237,8 +236,40 @@ class State final : public KernelState {
   const std::vector<ConvForm> forms;
   std::unique_ptr<const EpiloguePlan> epilogue;        // null without one
   std::vector<std::unique_ptr<Primitive>> primitives;  // by form
-  // By part of the output channels.
-  std::vector<std::unique_ptr<Storage>> packed_weights;
+  std::vector<size_t> format_of_form;
+  // By format, then by part of the output channels; null for parts that are not
+  // of the format's number of channels.
+  std::vector<std::vector<std::unique_ptr<Storage>>> packed_weights;
+
+ private:
+  // How weights of so many output channels are packed.
+  struct WeightFormat {
+    int64_t channels;
+    dnnl_memory_desc_t desc;
+  };
+
+  // With the weights of an earlier form if the library has fast code for them,
+  // else with a format of the form's own: which one it likes depends on extents
+  // and padding.
+  absl::StatusOr<PrimitiveDesc> ChooseWeights(const ConvForm& form) {
+    for (size_t i = 0; i < formats.size(); ++i) {
+      if (formats[i].channels != form.channels) continue;
+      auto desc = describer.Describe(form, &formats[i].desc);
+      // Scratch memory was planned for the format of the form's own.
+      if (!desc.ok() || desc->scratchpad_bytes() > scratch.library_bytes) {
+        continue;
+      }
+      format_of_form.push_back(i);
+      return desc;
+    }
+    auto desc = describer.Describe(form, nullptr);
+    if (!desc.ok()) return desc;
+    format_of_form.push_back(formats.size());
+    formats.push_back({form.channels, desc->operand(DNNL_ARG_WEIGHTS)});
+    return desc;
+  }
+
+  std::vector<WeightFormat> formats;
 };
 
 // One launch. Offsets are in elements.
@@ -272,13 +303,14 @@ class Run {
       TurnInput(part, x);
     }
     if (is_in_place) y = y_ + OutputPixel(part) * y_channels_;
+    const size_t form = state_.IndexOf(part.form);
     const int64_t slice = part.channel / describer_.parts().channels().size;
     absl::InlinedVector<void*, 6> addresses = {
-        x, state_.packed_weights[slice]->address(), y, library};
+        x, state_.WeightsFor(form, slice).address(), y, library};
     if (bias_ != nullptr) {
       addresses.push_back(const_cast<float*>(bias_ + part.channel));
     }
-    absl::Status status = state_.PrimitiveFor(part.form).Run(addresses);
+    absl::Status status = state_.primitives[form]->Run(addresses);
     if (!status.ok()) return status;
     if (!is_in_place) Store(part, y);
     if (state_.epilogue != nullptr) Finish(part);
