@@ -17,8 +17,8 @@ import programs  # noqa: E402
 DEBIAN_CASES = "/usr/share/libonnx-testdata/data"
 
 # How many cases must pass.
-FLOOR_SHARED = 2580
-FLOOR_DEBIAN = 880
+FLOOR_SHARED = 2885
+FLOOR_DEBIAN = 990
 
 # Cases whose data is not what the standard says, and why.
 CONTRADICTED_SHARED = {
@@ -27,6 +27,8 @@ CONTRADICTED_SHARED = {
 }
 CONTRADICTED_DEBIAN = {
     "node/test_cast_FLOAT_to_BFLOAT16": "the expected bfloat16 is stored as uint16",
+    "node/test_adam_multiple":
+        "computed with an epsilon of 0.01 that the node does not have; later releases have it",
 }
 
 # Of one case. A loaded machine and a sanitizer's build are slow; a hang never ends.

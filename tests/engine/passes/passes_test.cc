@@ -120,18 +120,21 @@ TEST_F(PassesTest, WorkThatWouldTakeSecondsIsNotDoneAtCompileTime) {
   EXPECT_THAT(NodeNames(Folded(graph)), ElementsAre("slow"));
 }
 
-// A fifth of a second each: one is worth it, a thousand are not.
+// A tenth of a second each, or a fifth: one is worth it, a thousand are not.
 TEST_F(PassesTest, FoldingStopsWhenItsBudgetOfWorkIsSpent) {
   GraphMaker maker;
   maker.Initializer("a", FloatTensor({16, 400'000}))
       .Initializer("b", FloatTensor({400'000, 16}));
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 24; ++i) {
     const std::string y = "y" + std::to_string(i);
     maker.Node("MatMul", {"a", "b"}, {y}).Output(y);
   }
-  // 2 * 16 * 400,000 * 16 operations each: four are within 1e9.
-  EXPECT_THAT(NodeNames(Folded(Built(maker))),
-              ElementsAre("MatMul_4", "MatMul_5", "MatMul_6", "MatMul_7"));
+  // 2 * 16 * 400,000 * 16 operations each: four are within 1e9, and some more
+  // where a kernel counts itself as faster than that.
+  const std::vector<std::string> left = NodeNames(Folded(Built(maker)));
+  EXPECT_THAT(left, testing::SizeIs(
+                        testing::AllOf(testing::Ge(12u), testing::Le(20u))));
+  EXPECT_EQ(left.back(), "MatMul_23");
 }
 
 TEST_F(PassesTest, WorkWithoutArithmeticIsPaidForToo) {

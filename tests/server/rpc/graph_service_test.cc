@@ -188,8 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
                           r.mutable_options()->add_disabled_passes("bind");
                         },
                         grpc::StatusCode::INVALID_ARGUMENT,
-                        "there is no pass 'bind' to leave out; there are "
-                        "fold_constants, remove_dead_nodes"},
+                        "there is no pass 'bind' to leave out; there are "},
         WrongSubmission{"Hints",
                         [](auto& r) {
                           for (int i = 0; i < 17; ++i) {
