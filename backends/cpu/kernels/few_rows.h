@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "backends/api/host_services.h"
+#include "backends/cpu/kernels/vector_targets.h"
 
 // Float32 products whose left side has so few rows that each element of the
 // right side is used a handful of times: packing it would cost more than the
@@ -13,27 +14,75 @@ namespace tensord {
 
 inline constexpr int64_t kMaxFewRows = 4;
 
-// The sum of a[t] * b[t], in sixteen sums side by side: they vectorise, and one
-// chain of additions would run at the latency of an addition.
-inline float DotProduct(const float* a, const float* b, int64_t count) {
-  constexpr int kSums = 16;
-  float sums[kSums] = {};
-  int64_t t = 0;
-  for (; t + kSums <= count; t += kSums) {
-    for (int lane = 0; lane < kSums; ++lane) {
-      sums[lane] += a[t + lane] * b[t + lane];
-    }
+namespace few_rows {
+
+// sums[r] = the sum of a[t] * b[r * count + t] over t, for r below `rows`.
+using DotFunction = void (*)(const float* a, const float* b, int64_t count,
+                             int64_t rows, float* sums);
+
+namespace any_machine {
+#include "backends/cpu/kernels/few_rows_loops.inc"
+}  // namespace any_machine
+#if TENSORD_HAVE_VECTOR_TARGETS
+TENSORD_BEGIN_AVX2
+namespace avx2 {
+#include "backends/cpu/kernels/few_rows_loops.inc"
+}  // namespace avx2
+TENSORD_END_TARGET
+TENSORD_BEGIN_AVX512
+namespace avx512 {
+#include "backends/cpu/kernels/few_rows_loops.inc"
+}  // namespace avx512
+TENSORD_END_TARGET
+#endif
+
+// Rows at once: their sums are two vectors of 64 bytes for each.
+inline DotFunction FindDots() {
+#if TENSORD_HAVE_VECTOR_TARGETS
+  switch (ThisVectorTarget()) {
+    case VectorTarget::kAvx512:
+      return &avx512::DotRows<4>;
+    case VectorTarget::kAvx2:
+      return &avx2::DotRows<2>;
+    case VectorTarget::kAny:
+      break;
   }
-  for (; t < count; ++t) sums[t % kSums] += a[t] * b[t];
-  for (int half = kSums / 2; half > 0; half /= 2) {
-    for (int lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-  }
-  return sums[0];
+#endif
+  return &any_machine::DotRows<1>;
 }
 
-// store(row, column, sum over t of a[row, t] * b[t, column]) for all rows below
-// m (at most kMaxFewRows) and columns below n. a is row-major [m, k]; b is
-// row-major [k, n], or [n, k] when transposed.
+}  // namespace few_rows
+
+// store(row, column, sum over t of a[row, t] * b[column, t]) for all rows below
+// m (at most kMaxFewRows) and columns below n. a is row-major [m, k], b [n, k].
+//
+// For a b that is larger than the cache and read again and again: alternate
+// `from_the_end`, so that each product begins with what the one before it left
+// in the cache.
+template <typename Store>
+void MultiplyFewRowsTransposed(WorkerPool& workers, int64_t m, int64_t n,
+                               int64_t k, const float* a, const float* b,
+                               bool from_the_end, Store store) {
+  constexpr int64_t kGrainElements = 16 * 1024;
+  constexpr int64_t kBlock = 32;
+  const few_rows::DotFunction dots = few_rows::FindDots();
+  const int64_t blocks = (n + kBlock - 1) / kBlock;
+  workers.ParallelFor(
+      blocks, kGrainElements / (kBlock * std::max<int64_t>(k, 1)) + 1,
+      [&](int64_t begin, int64_t end) {
+        float sums[kBlock];
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t first = (from_the_end ? blocks - 1 - i : i) * kBlock;
+          const int64_t count = std::min(kBlock, n - first);
+          for (int64_t r = 0; r < m; ++r) {
+            dots(a + r * k, b + first * k, k, count, sums);
+            for (int64_t j = 0; j < count; ++j) store(r, first + j, sums[j]);
+          }
+        }
+      });
+}
+
+// The same for a row-major b [k, n], or one that is transposed.
 template <typename Store>
 void MultiplyFewRows(WorkerPool& workers, int64_t m, int64_t n, int64_t k,
                      const float* a, const float* b, bool is_b_transposed,
@@ -41,14 +90,8 @@ void MultiplyFewRows(WorkerPool& workers, int64_t m, int64_t n, int64_t k,
   constexpr int64_t kGrainElements = 16 * 1024;
   constexpr int64_t kStrip = 64;  // columns whose sums stay in cache
   if (is_b_transposed) {
-    workers.ParallelFor(n, kGrainElements / std::max<int64_t>(k, 1) + 1,
-                        [&](int64_t begin, int64_t end) {
-                          for (int64_t j = begin; j < end; ++j) {
-                            for (int64_t r = 0; r < m; ++r) {
-                              store(r, j, DotProduct(a + r * k, b + j * k, k));
-                            }
-                          }
-                        });
+    MultiplyFewRowsTransposed(workers, m, n, k, a, b, /*from_the_end=*/false,
+                              store);
     return;
   }
   workers.ParallelFor((n + kStrip - 1) / kStrip,

@@ -55,9 +55,12 @@ class Pass {
     const T* bias =
         is_linear_first_ ? layer_.recurrent_bias(direction_, 2) : nullptr;
     for (int64_t step = 0; step < steps; ++step) {
-      zr_.Multiply(workers, batch_, h, nullptr, layer_.sums());
+      const bool from_the_end = step % 2 == 1;
+      zr_.Multiply(workers, batch_, h, nullptr, layer_.sums(), from_the_end);
       // The third product's factor is r * h, unless r comes after it.
-      if (is_linear_first_) n_.Multiply(workers, batch_, h, nullptr, product);
+      if (is_linear_first_) {
+        n_.Multiply(workers, batch_, h, nullptr, product, from_the_end);
+      }
       layer_.ForUnits(
           direction_, step,
           [&](int64_t b, int64_t position, int64_t first, int64_t count) {
@@ -82,7 +85,7 @@ class Pass {
             }
           });
       if (!is_linear_first_) {
-        n_.Multiply(workers, batch_, reset, nullptr, product);
+        n_.Multiply(workers, batch_, reset, nullptr, product, from_the_end);
       }
       const C* last = is_linear_first_ ? reset : product;
       layer_.ForUnits(

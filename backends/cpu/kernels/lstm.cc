@@ -123,7 +123,8 @@ absl::Status RunLSTM(const KernelCall& call) {
                 : nullptr,
         .hidden = hidden};
     for (int64_t step = 0; step < longest; ++step) {
-      r.Multiply(layer.workers(), extents.batch, h, nullptr, layer.sums());
+      r.Multiply(layer.workers(), extents.batch, h, nullptr, layer.sums(),
+                 /*from_the_end=*/step % 2 == 1);
       layer.ForUnits(
           direction, step,
           [&](int64_t b, int64_t position, int64_t first, int64_t count) {

@@ -51,7 +51,8 @@ absl::Status RunRNN(const KernelCall& call) {
     r.Pack(extents.batch, layer.packing(kStateCount));
     const RnnActivation& f = layer.activation(direction, 0);
     for (int64_t step = 0; step < longest; ++step) {
-      r.Multiply(layer.workers(), extents.batch, h, nullptr, layer.sums());
+      r.Multiply(layer.workers(), extents.batch, h, nullptr, layer.sums(),
+                 /*from_the_end=*/step % 2 == 1);
       layer.ForUnits(
           direction, step,
           [&](int64_t b, int64_t position, int64_t first, int64_t count) {

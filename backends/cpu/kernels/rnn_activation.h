@@ -4,13 +4,31 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "backends/api/op_params.h"
+#include "backends/cpu/kernels/step_functions.h"
 
-// The activation functions of LSTM, GRU and RNN. A NaN stays one.
+// The activation functions of LSTM, GRU and RNN. A NaN stays one. Of float32,
+// the two that nearly all layers have are approximated in vectors
+// (vector_math.h says how well).
 //
 // Everything is in this header, so that a kernel's revision covers it.
 namespace tensord {
+
+// Whether values[i] = f(values[i]) was done in vectors.
+inline bool ActivateInVectors(RnnFunction function, float* values,
+                              int64_t count) {
+  if (function != RnnFunction::kSigmoid && function != RnnFunction::kTanh) {
+    return false;
+  }
+  const auto all = StepOperand<float>::Block(values);
+  FindStepFunction<float>(function == RnnFunction::kTanh ? OpKind::kTanh
+                                                         : OpKind::kSigmoid)(
+      ExpressionStep(), all, all, count, values);
+  return true;
+}
 
 // values[i] = f(values[i] brought to [-bound, bound]).
 template <typename C>
@@ -18,6 +36,12 @@ void Activate(const RnnActivation& activation, C bound, C* values,
               int64_t count) {
   const C alpha = activation.alpha;
   const C beta = activation.beta;
+  if constexpr (std::is_same_v<C, float>) {
+    if (bound == std::numeric_limits<C>::infinity() &&
+        ActivateInVectors(activation.function, values, count)) {
+      return;
+    }
+  }
   const auto apply = [&](auto f) {
     for (int64_t i = 0; i < count; ++i) {
       values[i] = f(std::clamp(values[i], -bound, bound));

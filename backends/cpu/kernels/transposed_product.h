@@ -48,19 +48,21 @@ class TransposedFactor {
   }
 
   // out [m, n] = a [m, k] * b^T + start[n], without start 0. A is T or C; out
-  // is not a.
+  // is not a. Who multiplies again and again alternates `from_the_end`: few
+  // rows then find a part of b in the cache.
   template <typename A>
   void Multiply(WorkerPool& workers, int64_t m, const A* a, const C* start,
-                C* out) const {
+                C* out, bool from_the_end = false) const {
     if constexpr (std::is_same_v<T, float>) {
       if (m > kMaxFewRows) {
         MultiplyBlocked(workers, m, a, start, out);
       } else {
-        MultiplyFewRows(workers, m, n_, k_, a, b_, /*is_b_transposed=*/true,
-                        [&](int64_t row, int64_t column, float sum) {
-                          out[row * n_ + column] =
-                              start == nullptr ? sum : start[column] + sum;
-                        });
+        MultiplyFewRowsTransposed(workers, m, n_, k_, a, b_, from_the_end,
+                                  [&](int64_t row, int64_t column, float sum) {
+                                    out[row * n_ + column] =
+                                        start == nullptr ? sum
+                                                         : start[column] + sum;
+                                  });
       }
     } else {
       MultiplyPlainly(workers, m, a, start, out);
