@@ -102,15 +102,22 @@ class ExecutionRig {
       const std::shared_ptr<CompiledGraph>& compiled,
       const std::vector<TestTensor>& inputs,
       absl::Time deadline = absl::InfiniteFuture()) {
-    Execution execution;
-    execution.deadline = deadline;
-    for (const TestTensor& input : inputs) {
-      execution.inputs.push_back(Value(input));
-    }
     PreparationChannel channel(1);
     channel.Detach();
     if (absl::Status s = PrepareNodes(*compiled, *device_, channel); !s.ok()) {
       return s;
+    }
+    return PreparedOutputs(compiled, inputs, deadline);
+  }
+
+  absl::StatusOr<std::vector<TestTensor>> PreparedOutputs(
+      const std::shared_ptr<CompiledGraph>& compiled,
+      const std::vector<TestTensor>& inputs,
+      absl::Time deadline = absl::InfiniteFuture()) {
+    Execution execution;
+    execution.deadline = deadline;
+    for (const TestTensor& input : inputs) {
+      execution.inputs.push_back(Value(input));
     }
     if (absl::Status s = Run(execution, compiled); !s.ok()) return s;
     std::vector<TestTensor> outputs;
