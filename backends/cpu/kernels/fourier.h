@@ -2,6 +2,7 @@
 #define TENSORD_BACKENDS_CPU_KERNELS_FOURIER_H_
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -91,8 +92,21 @@ class SmallFactors {
         case 2:
           PassOf2(extent, stride, data, scratch);
           break;
-        default:
-          PassOf(radix, extent, stride, data, scratch);
+        case 3:
+          PassOf<3>(extent, stride, data, scratch);
+          break;
+        case 5:
+          PassOf<5>(extent, stride, data, scratch);
+          break;
+        case 7:
+          PassOf<7>(extent, stride, data, scratch);
+          break;
+        case 11:
+          PassOf<11>(extent, stride, data, scratch);
+          break;
+        case 13:
+          PassOf<13>(extent, stride, data, scratch);
+          break;
       }
       extent /= radix;
       stride *= radix;
@@ -149,20 +163,24 @@ class SmallFactors {
     }
   }
 
-  void PassOf(int radix, int64_t extent, int64_t stride, const Value* x,
-              Value* y) const {
-    const int64_t part = extent / radix;
-    const int64_t step = length_ / radix;  // of roots_, to the radix-th ones
+  template <int kRadix>
+  void PassOf(int64_t extent, int64_t stride, const Value* x, Value* y) const {
+    const int64_t part = extent / kRadix;
+    std::array<Value, kRadix> units;  // exp(-2 pi i j / kRadix)
+    for (int j = 0; j < kRadix; ++j) units[j] = roots_[j * length_ / kRadix];
+    std::array<Value, kRadix> turns, elements;
     for (int64_t p = 0; p < part; ++p) {
+      for (int k = 0; k < kRadix; ++k) turns[k] = roots_[p * k * stride];
       const Value* a = x + stride * p;
-      Value* out = y + stride * radix * p;
+      Value* out = y + stride * kRadix * p;
       for (int64_t q = 0; q < stride; ++q) {
-        for (int k = 0; k < radix; ++k) {
-          Value sum = a[q];
-          for (int j = 1; j < radix; ++j) {
-            sum = sum + a[q + stride * part * j] * roots_[j * k % radix * step];
+        for (int j = 0; j < kRadix; ++j) elements[j] = a[q + stride * part * j];
+        for (int k = 0; k < kRadix; ++k) {
+          Value sum = elements[0];
+          for (int j = 1; j < kRadix; ++j) {
+            sum = sum + elements[j] * units[j * k % kRadix];
           }
-          out[q + stride * k] = sum * roots_[p * k * stride];
+          out[q + stride * k] = sum * turns[k];
         }
       }
     }
