@@ -345,6 +345,35 @@
                {kDTypeOf<T>}),                                         \
          "rotary_embedding.cc", .run = &RunRotaryEmbedding<T>,         \
          .caps = {.in_place_inputs = 0b1})
+// With a seed a draw is the same on every run. The input of a Like, of any
+// dtype, is not read.
+#define RANDOM(T, suffix, op, name, run_)                                    \
+  KERNEL(op, name "_" suffix "_seeded",                                      \
+         Takes({DType::kUndefined}, {kDTypeOf<T>}), "random.cc",             \
+         .accepts = &AcceptsSeeded, .run = &run_<T>),                        \
+      KERNEL(op, name "_" suffix, Takes({DType::kUndefined}, {kDTypeOf<T>}), \
+             "random.cc", .run = &run_<T>,                                   \
+             .caps = {.is_deterministic = false})
+#define BERNOULLI(T, suffix, ...)                                    \
+  KERNEL(Bernoulli, "bernoulli_" suffix "_seeded",                   \
+         Takes({DType::kUndefined}, {kDTypeOf<T>}), "random.cc",     \
+         .accepts = &AcceptsSeeded, .prepare = &PrepareBernoulli,    \
+         .run = &RunBernoulli<T>),                                   \
+      KERNEL(Bernoulli, "bernoulli_" suffix,                         \
+             Takes({DType::kUndefined}, {kDTypeOf<T>}), "random.cc", \
+             .prepare = &PrepareBernoulli, .run = &RunBernoulli<T>,  \
+             .caps = {.is_deterministic = false})
+#define MULTINOMIAL(T, suffix, Index, index)                            \
+  KERNEL(Multinomial, "multinomial_" suffix "_" index "_seeded",        \
+         Takes({kDTypeOf<T>}, {kDTypeOf<Index>}), "multinomial.cc",     \
+         .accepts = &AcceptsSeeded,                                     \
+         .workspace_bytes = &MultinomialWorkspaceBytes,                 \
+         .run = &RunMultinomial<T, Index>),                             \
+      KERNEL(Multinomial, "multinomial_" suffix "_" index,              \
+             Takes({kDTypeOf<T>}, {kDTypeOf<Index>}), "multinomial.cc", \
+             .workspace_bytes = &MultinomialWorkspaceBytes,             \
+             .run = &RunMultinomial<T, Index>,                          \
+             .caps = {.is_deterministic = false})
 // Axis, length and step are known before the run, whatever their dtype.
 #define DFT(T, suffix, ...)                                                \
   KERNEL(DFT, "dft_" suffix,                                               \

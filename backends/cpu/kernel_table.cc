@@ -7,6 +7,7 @@
 #include "backends/cpu/kernels/fused_kernels.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/linear_algebra_kernels.h"
+#include "backends/cpu/kernels/random_kernels.h"
 #include "backends/cpu/kernels/sampling_kernels.h"
 #include "backends/cpu/kernels/signal_kernels.h"
 #include "backends/cpu/kernels/training_kernels.h"
@@ -54,6 +55,9 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(POOL_CHANNELS_LAST, AveragePool, "average_pool"),
 
     ALL_FLOATS(BATCH_NORMALIZATION),
+
+    ALL_NUMBERS(BERNOULLI),
+    BERNOULLI(bool, "bool"),
 
     KERNEL(BitCast, "bit_cast_bytes", AnyDTypes(), "cast.cc",
            .run = &RunBitCast, .caps = {.in_place_inputs = 0b1}),
@@ -369,6 +373,9 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_NUMBERS(BINARY, Mul, "mul", "binary.cc"),
 
+    ALL_FLOATS(MULTINOMIAL, int32_t, "i32"),
+    ALL_FLOATS(MULTINOMIAL, int64_t, "i64"),
+
     ALL_SIGNED(UNARY, Neg, "neg", "unary.cc"),
 
     ALL_FLOATS(LOSS, NegativeLogLikelihoodLoss, "negative_log_likelihood_loss",
@@ -432,6 +439,15 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(RMS_NORMALIZATION, BFloat16, "bf16"),
 
     ALL_FLOATS(RECURRENT, RNN, Rnn, "rnn"),
+
+    ALL_FLOATS(RANDOM, RandomNormal, "random_normal", RunRandomNormal),
+
+    ALL_FLOATS(RANDOM, RandomNormalLike, "random_normal_like", RunRandomNormal),
+
+    ALL_FLOATS(RANDOM, RandomUniform, "random_uniform", RunRandomUniform),
+
+    ALL_FLOATS(RANDOM, RandomUniformLike, "random_uniform_like",
+               RunRandomUniform),
 
     RANGE(float, "f32"),
     RANGE(double, "f64"),

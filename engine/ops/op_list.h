@@ -26,6 +26,7 @@
   X(Attention) \
   X(AveragePool) \
   X(BatchNormalization) \
+  X(Bernoulli) \
   X(BitCast) \
   X(BitShift) \
   X(BitwiseAnd) \
@@ -117,6 +118,7 @@
   X(Mod) \
   X(Momentum) \
   X(Mul) \
+  X(Multinomial) \
   X(Neg) \
   X(NegativeLogLikelihoodLoss) \
   X(NonMaxSuppression) \
@@ -135,6 +137,10 @@
   X(QuantizeLinear) \
   X(RMSNormalization) \
   X(RNN) \
+  X(RandomNormal) \
+  X(RandomNormalLike) \
+  X(RandomUniform) \
+  X(RandomUniformLike) \
   X(Range) \
   X(Reciprocal) \
   X(ReduceL1) \
