@@ -9,19 +9,17 @@
 #include "engine/graph/escape.h"
 #include "engine/graph/node_error.h"
 #include "engine/graph/status_macros.h"
+#include "engine/onnx/helper_nodes.h"
 #include "engine/onnx/older_ops.h"
 #include "onnx/onnx.pb.h"
 
 namespace tensord {
 namespace {
 
-// The version of the nodes that align an operand.
-constexpr int64_t kHelperOpset = 13;
-
 class OlderNode {
  public:
   OlderNode(NodeDef node, FreshNames& fresh, std::vector<NodeDef>& nodes)
-      : node_(std::move(node)), fresh_(fresh), nodes_(nodes) {}
+      : node_(std::move(node)), helpers_(fresh, nodes), nodes_(nodes) {}
 
   absl::Status Append(OlderChange change) {
     // Which inputs' memory an output could take; nobody's business since 6.
@@ -50,8 +48,9 @@ class OlderNode {
       }
       case OlderChange::kChannels:
         if (node_.inputs.size() == 2) {
-          const std::string one = Int(1);
-          Align(Helper("Range", {one, Helper("Sub", {RankOf(0), one}), one}));
+          const std::string one = helpers_.Int(1);
+          Align(helpers_.Make(
+              "Range", {one, helpers_.Make("Sub", {RankOf(0), one}), one}));
         }
         return absl::OkStatus();
       case OlderChange::kSelu:
@@ -70,7 +69,7 @@ class OlderNode {
           TENSORD_ASSIGN_OR_RETURN(const std::vector<int64_t> shape,
                                    attributes.Ints("shape"));
           attributes.Take("shape");
-          node_.inputs.push_back(Constant(HostTensor::Int64s(shape)));
+          node_.inputs.push_back(helpers_.Ints(shape));
         }
         return absl::OkStatus();
       case OlderChange::kPad:
@@ -121,14 +120,17 @@ class OlderNode {
                                                   "supported")));
     }
     if (node_.inputs.size() != 2) return absl::OkStatus();  // refused later
-    Align(Helper("Range",
-                 {RankOf(1), Helper("Sub", {RankOf(0), Int(axis)}), Int(1)}));
+    Align(helpers_.Make(
+        "Range",
+        {RankOf(1), helpers_.Make("Sub", {RankOf(0), helpers_.Int(axis)}),
+         helpers_.Int(1)}));
     return absl::OkStatus();
   }
 
   // Puts extents of 1 at these axes of the second operand.
   void Align(std::string axes) {
-    node_.inputs[1] = Helper("Unsqueeze", {node_.inputs[1], std::move(axes)});
+    node_.inputs[1] =
+        helpers_.Make("Unsqueeze", {node_.inputs[1], std::move(axes)});
   }
 
   absl::Status NameToNumber() {
@@ -145,31 +147,10 @@ class OlderNode {
     return absl::OkStatus();
   }
 
-  // What a node in front makes.
-  std::string Helper(absl::string_view op, std::vector<std::string> inputs) {
-    NodeDef helper;
-    helper.op_type = std::string(op);
-    helper.opset = kHelperOpset;
-    helper.inputs = std::move(inputs);
-    helper.outputs.push_back(fresh_.Make(op));
-    nodes_.push_back(std::move(helper));
-    return nodes_.back().outputs[0];
-  }
-  std::string Constant(HostTensor value) {
-    std::string output = Helper("Constant", {});
-    nodes_.back().attributes.Add("value", std::move(value));
-    return output;
-  }
-  std::string Int(int64_t value) {
-    return Constant(HostTensor::Int64s({value}).Reshaped(Shape()));
-  }
-  // A scalar that inference knows as soon as it knows the rank.
-  std::string RankOf(int input) {
-    return Helper("Size", {Helper("Shape", {node_.inputs[input]})});
-  }
+  std::string RankOf(int input) { return helpers_.RankOf(node_.inputs[input]); }
 
   NodeDef node_;
-  FreshNames& fresh_;
+  HelperNodes helpers_;  // in front
   std::vector<NodeDef>& nodes_;
 };
 
