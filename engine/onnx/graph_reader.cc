@@ -10,6 +10,8 @@
 #include "engine/graph/graph_builder.h"
 #include "engine/graph/node_error.h"
 #include "engine/graph/status_macros.h"
+#include "engine/onnx/batch_normalization.h"
+#include "engine/onnx/flex_attention.h"
 #include "engine/onnx/older_nodes.h"
 #include "onnx/onnx.pb.h"
 
@@ -27,6 +29,9 @@ uint64_t CopiedBytes(const ValueDef& value) {
   }
   return bytes;
 }
+
+// Of a node that stands with others for one of the model, names included.
+constexpr uint64_t kHelperBytes = sizeof(NodeDef) + 256;
 
 }  // namespace
 
@@ -141,8 +146,19 @@ absl::Status OnnxGraphReader::ReadNode(onnx::NodeProto& proto,
     return AppendOlderNode(std::move(node), fresh_, graph.nodes);
   }
   if (opset != opset_) node.opset = opset;
-  graph.nodes.push_back(std::move(node));
-  return absl::OkStatus();
+  const size_t first = graph.nodes.size();
+  if (IsFlexAttention(node)) {
+    TENSORD_RETURN_IF_ERROR(
+        AppendFlexAttention(std::move(node), fresh_, graph.nodes));
+  } else if (TrainsBatchNormalization(node, opset)) {
+    TENSORD_RETURN_IF_ERROR(
+        AppendBatchNormalizationTraining(std::move(node), fresh_, graph.nodes));
+  } else {
+    graph.nodes.push_back(std::move(node));
+    return absl::OkStatus();
+  }
+  // The two stand for some twenty nodes each.
+  return Charge((graph.nodes.size() - first) * kHelperBytes);
 }
 
 std::string OnnxGraphReader::NameOf(const Frame& frame) {

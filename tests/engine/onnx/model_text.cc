@@ -2,15 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/host_worker_pool.h"
 #include "engine/graph/graph_builder.h"
 #include "engine/infer/infer.h"
 #include "engine/onnx/onnx_reader.h"
 #include "engine/passes/device_evaluator.h"
 #include "google/protobuf/text_format.h"
+#include "tests/support/execution_rig.h"
 #include "tests/support/run_op.h"
 
 namespace tensord {
@@ -70,6 +74,24 @@ HostTensor ValueOf(const onnx::ModelProto& model) {
 
 HostTensor ValueOf(const std::string& text) {
   return ValueOf(ModelFromText(text));
+}
+
+absl::StatusOr<std::vector<TestTensor>> RunText(
+    const std::string& text, const std::vector<TestTensor>& inputs) {
+  absl::StatusOr<GraphDef> def = ReadText(text);
+  if (!def.ok()) return def.status();
+  absl::StatusOr<Graph> graph = BuildGraph(*std::move(def), GraphLimits());
+  if (!graph.ok()) return graph.status();
+  HostWorkerPool workers(2);
+  const std::unique_ptr<Backend> backend =
+      MakeCpuBackend({.workers = &workers}, {});
+  ExecutionRig rig(*backend, &workers);
+  std::vector<Shape> shapes;
+  for (const TestTensor& input : inputs) shapes.push_back(input.shape);
+  auto planned =
+      rig.TryPlan(std::make_shared<Graph>(*std::move(graph)), shapes);
+  if (!planned.ok()) return planned.status();
+  return rig.Outputs(*planned, inputs);
 }
 
 std::string NodesOf(const GraphDef& def) {

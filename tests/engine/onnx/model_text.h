@@ -2,6 +2,7 @@
 #define TENSORD_TESTS_ENGINE_ONNX_MODEL_TEXT_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/graph/graph.h"
@@ -9,6 +10,7 @@
 #include "engine/graph/host_tensor.h"
 #include "engine/graph/limits.h"
 #include "onnx/onnx.pb.h"
+#include "tests/support/tensor.h"
 
 namespace tensord {
 
@@ -33,6 +35,10 @@ std::string RefusalOf(const std::string& text,
 // constants inference folds.
 HostTensor ValueOf(const onnx::ModelProto& model);
 HostTensor ValueOf(const std::string& text);
+
+// The outputs of the model on the CPU, for these inputs.
+absl::StatusOr<std::vector<TestTensor>> RunText(
+    const std::string& text, const std::vector<TestTensor>& inputs);
 
 // "Add(x, w) -> y; Relu(y) -> z": the nodes of a definition.
 std::string NodesOf(const GraphDef& def);
