@@ -1,16 +1,14 @@
 #include "engine/passes/channels_last.h"
 
 #include <algorithm>
-#include <cstring>
-#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "engine/ops/channels_last.h"
 #include "engine/passes/image_twins.h"
 #include "engine/passes/is_elementwise.h"
+#include "engine/passes/movement_turner.h"
 
 namespace tensord {
 namespace {
@@ -19,11 +17,14 @@ class Propagator {
  public:
   Propagator(const Graph& graph, const Inference& inference,
              EstimateNode estimate)
-      : source_(graph), estimate_(estimate), twins_(graph, inference) {}
+      : source_(graph),
+        estimate_(estimate),
+        twins_(graph, inference),
+        movement_(graph, twins_) {}
 
   Graph Run() {
     for (const Node& node : source_.nodes) {
-      if (!Turn(node)) twins_.Keep(node);
+      if (!movement_.IsDone(node) && !Turn(node)) twins_.Keep(node);
     }
     for (ValueId output : source_.outputs) twins_.First(output);
     return saved_ns_ > CostOfMoves() ? twins_.Take() : source_;
@@ -32,10 +33,12 @@ class Propagator {
  private:
   // Adds the node with channels last, if that is possible and worth it.
   bool Turn(const Node& node) {
-    if (node.inputs.empty() || node.outputs.size() != 1 ||
-        node.inputs[0] == kNoValue || !node.bodies.empty()) {
+    if (node.inputs.empty() || node.inputs[0] == kNoValue ||
+        !node.bodies.empty()) {
       return false;
     }
+    if (movement_.Turn(node)) return true;
+    if (node.outputs.size() != 1) return false;
     switch (node.op) {
       case OpKind::kConv:
       case OpKind::kMaxPool:
@@ -44,18 +47,7 @@ class Propagator {
       case OpKind::kGlobalMaxPool:
         return TurnAnchor(node);
       case OpKind::kConcat:
-        return TurnConcat(node);
-      case OpKind::kPad:
-        return TurnPad(node);
-      case OpKind::kResize:
-        return TurnResize(node);
-      case OpKind::kReduceMean:
-      case OpKind::kReduceMax:
-      case OpKind::kReduceMin:
-      case OpKind::kReduceSum:
-        return TurnReduce(node);
-      case OpKind::kTranspose:
-        return TurnTranspose(node);
+        return IsTurnCheaper(node.inputs) && movement_.TurnConcat(node);
       case OpKind::kQuantizeLinear:
       case OpKind::kDequantizeLinear:
         return HasOneScale(node) && TurnElementwise(node);
@@ -66,18 +58,6 @@ class Propagator {
 
   int RankOf(ValueId value) const {
     return static_cast<int>(twins_.KnownType(value)->shape->size());
-  }
-
-  // Where dimension d of an image of this rank is when its channels are last.
-  static int64_t PlaceInLast(int64_t d, int rank) {
-    return d == 0 ? 0 : d == 1 ? rank - 1 : d - 1;
-  }
-
-  // An image that exists with channels last alone: to read it as it was, its
-  // elements must be moved.
-  bool IsLastAlone(ValueId value) const {
-    return value != kNoValue && twins_.HasLast(value) &&
-           !twins_.HasFirst(value);
   }
 
   bool TurnAnchor(const Node& node) {
@@ -207,180 +187,6 @@ class Propagator {
         });
   }
 
-  bool TurnConcat(const Node& node) {
-    const ValueId y = node.outputs[0];
-    if (!twins_.IsImage(y) || !IsTurnCheaper(node.inputs)) return false;
-    for (ValueId input : node.inputs) {
-      if (!twins_.IsImage(input)) return false;
-    }
-    Node turned = node;
-    auto& axis = std::get<AxisParams>(turned.params).axis;
-    axis = PlaceInLast(axis < 0 ? axis + RankOf(y) : axis, RankOf(y));
-    for (ValueId& input : turned.inputs) input = twins_.Last(input);
-    turned.outputs[0] = twins_.DefineLast(y);
-    twins_.Add(std::move(turned));
-    return true;
-  }
-
-  // `values` with one entry a dimension, in the order of the twin's.
-  template <typename T>
-  static std::vector<T> Reordered(absl::Span<const T> values) {
-    const auto rank = static_cast<int>(values.size());
-    std::vector<T> result(rank);
-    for (int d = 0; d < rank; ++d) result[PlaceInLast(d, rank)] = values[d];
-    return result;
-  }
-
-  ValueId AddInts(const Node& node, const char* what,
-                  absl::Span<const int64_t> values) {
-    return twins_.AddConstant(absl::StrCat(node.outputs[0], ":", what),
-                              HostTensor::Int64s(values));
-  }
-
-  // Pads for all dimensions, or for those that input 3 lists.
-  bool TurnPad(const Node& node) {
-    const ValueId x = node.inputs[0];
-    const ValueId y = node.outputs[0];
-    if (!IsLastAlone(x) || !twins_.IsImage(y)) return false;
-    const HostTensor* pads = twins_.ConstantOf(node.inputs[1]);
-    const bool has_axes = node.inputs.size() > 3 && node.inputs[3] != kNoValue;
-    const int rank = RankOf(x);
-    if (pads == nullptr || has_axes ||
-        pads->shape().element_count() != 2 * rank) {
-      return false;
-    }
-    const auto values = pads->values<int64_t>();
-    std::vector<int64_t> turned_pads = Reordered(values.subspan(0, rank));
-    const std::vector<int64_t> ends = Reordered(values.subspan(rank));
-    turned_pads.insert(turned_pads.end(), ends.begin(), ends.end());
-    Node turned = node;
-    turned.inputs[0] = twins_.Last(x);
-    turned.inputs[1] = AddInts(node, "pads", turned_pads);
-    if (node.inputs.size() > 2) twins_.First(node.inputs[2]);
-    turned.outputs[0] = twins_.DefineLast(y);
-    twins_.Add(std::move(turned));
-    return true;
-  }
-
-  // Scales or sizes for all dimensions, known ahead.
-  bool TurnResize(const Node& node) {
-    const ValueId x = node.inputs[0];
-    const ValueId y = node.outputs[0];
-    const auto& params = std::get<ResizeParams>(node.params);
-    if (!IsLastAlone(x) || !twins_.IsImage(y) || !params.axes.empty() ||
-        params.coordinates == ResizeCoordinates::kTfCropAndResize) {
-      return false;
-    }
-    const int rank = RankOf(x);
-    Node turned = node;
-    for (size_t i = 1; i < node.inputs.size(); ++i) {
-      const HostTensor* values = twins_.ConstantOf(node.inputs[i]);
-      if (node.inputs[i] == kNoValue) continue;
-      if (values == nullptr) return false;
-      if (values->shape().element_count() == 0) continue;
-      if (static_cast<int>(i) == params.roi_input && params.roi_input != 0) {
-        turned.inputs[i] = kNoValue;  // only tf_crop_and_resize reads it
-        continue;
-      }
-      if (values->shape().element_count() != rank) return false;
-    }
-    for (size_t i = 1; i < turned.inputs.size(); ++i) {
-      if (turned.inputs[i] == kNoValue) continue;
-      const HostTensor* values = twins_.ConstantOf(turned.inputs[i]);
-      if (values->shape().element_count() == 0) continue;
-      if (values->dtype() == DType::kInt64) {
-        turned.inputs[i] =
-            AddInts(node, "sizes", Reordered(values->values<int64_t>()));
-      } else {
-        const std::vector<float> scales = Reordered(values->values<float>());
-        turned.inputs[i] = twins_.AddConstant(
-            absl::StrCat(node.outputs[0], ":scales"),
-            HostTensor::Make(DType::kFloat32, values->shape(),
-                             [&](absl::Span<std::byte> bytes) {
-                               std::memcpy(bytes.data(), scales.data(),
-                                           bytes.size());
-                             }));
-      }
-    }
-    turned.inputs[0] = twins_.Last(x);
-    turned.outputs[0] = twins_.DefineLast(y);
-    twins_.Add(std::move(turned));
-    return true;
-  }
-
-  // Axes that are known. Without keep_dims, what is left must have its order.
-  bool TurnReduce(const Node& node) {
-    const ValueId x = node.inputs[0];
-    const ValueId y = node.outputs[0];
-    if (!IsLastAlone(x) || node.inputs.size() < 2) return false;
-    const HostTensor* axes = twins_.ConstantOf(node.inputs[1]);
-    if (axes == nullptr || axes->shape().element_count() == 0) return false;
-    const int rank = RankOf(x);
-    std::vector<int64_t> turned_axes;
-    bool has_channels = false;
-    for (int64_t axis : axes->values<int64_t>()) {
-      if (axis < 0) axis += rank;
-      has_channels |= axis == 1;
-      turned_axes.push_back(PlaceInLast(axis, rank));
-    }
-    const bool keeps_dims = std::get<ReduceParams>(node.params).keep_dims;
-    const bool is_spatial_whole =
-        !has_channels && static_cast<int>(turned_axes.size()) >= rank - 2;
-    if (keeps_dims ? !twins_.IsImage(y) : !has_channels && !is_spatial_whole) {
-      return false;
-    }
-    Node turned = node;
-    turned.inputs[0] = twins_.Last(x);
-    turned.inputs[1] = AddInts(node, "axes", turned_axes);
-    if (keeps_dims) {
-      turned.outputs[0] = twins_.DefineLast(y);
-    } else {
-      twins_.Define(y);
-    }
-    twins_.Add(std::move(turned));
-    return true;
-  }
-
-  // Out of an image with channels last: the permutation is another, or none.
-  // Into one, as exporters of channels-last frameworks write it: the input is
-  // the twin.
-  bool TurnTranspose(const Node& node) {
-    const ValueId x = node.inputs[0];
-    const ValueId y = node.outputs[0];
-    if (!twins_.IsImage(x)) return false;
-    const int rank = RankOf(x);
-    const Dims& permutation =
-        std::get<TransposeParams>(node.params).permutation;
-    if (static_cast<int>(permutation.size()) != rank) return false;
-    if (!IsLastAlone(x)) {
-      bool is_twin = twins_.HasFirst(x) && twins_.IsImage(y);
-      for (int d = 0; d < rank; ++d) {
-        is_twin &= PlaceInLast(d, rank) == permutation[d];
-      }
-      if (!is_twin) return false;
-      twins_.Keep(node);
-      twins_.AliasLast(y, x);
-      return true;
-    }
-    Node turned = node;
-    turned.inputs[0] = twins_.Last(x);
-    Dims composed;
-    bool is_identity = true;
-    for (int d = 0; d < rank; ++d) {
-      composed.push_back(PlaceInLast(permutation[d], rank));
-      is_identity &= composed.back() == d;
-    }
-    if (is_identity) {
-      turned.op = OpKind::kIdentity;
-      turned.params = NoParams();
-    } else {
-      turned.params = TransposeParams{std::move(composed)};
-    }
-    twins_.Define(y);
-    twins_.Add(std::move(turned));
-    return true;
-  }
-
   // What moving elements at the edges of regions takes.
   double CostOfMoves() const {
     double ns = 0;
@@ -397,6 +203,7 @@ class Propagator {
   const Graph& source_;
   const EstimateNode estimate_;
   ImageTwins twins_;
+  MovementTurner movement_;
   double saved_ns_ = 0;
 };
 

@@ -168,6 +168,25 @@ ValueId ImageTwins::AddValue(std::string name, TensorType type) {
   return id;
 }
 
+ValueId ImageTwins::AddReshape(const Node& reshape, ValueId from,
+                               const SymbolicShape& shape) {
+  Node node = reshape;
+  const ValueId to = AddValue(absl::StrCat(reshape.name, ":channels_last"),
+                              {types_[from].dtype, shape});
+  node.params = ReshapeParams();
+  node.inputs = {from, AddShape(to)};
+  node.outputs = {to};
+  Add(std::move(node));
+  return to;
+}
+
+ValueId ImageTwins::AddShape(ValueId value) {
+  std::vector<int64_t> extents;
+  for (Dim dim : *types_[value].shape) extents.push_back(dim.extent());
+  return AddConstant(absl::StrCat(graph_.values[value].name, ":shape"),
+                     HostTensor::Int64s(extents));
+}
+
 void ImageTwins::AddMove(ValueId from, ValueId to, Dims permutation) {
   Node node;
   node.name = absl::StrCat(graph_.values[to].name, ":move");
@@ -175,12 +194,9 @@ void ImageTwins::AddMove(ValueId from, ValueId to, Dims permutation) {
   const SymbolicShape& shape = *types_[to].shape;
   const bool is_to_last = permutation.back() == 1;
   if (IsMoveFree(is_to_last ? *types_[from].shape : shape)) {
-    std::vector<int64_t> extents;
-    for (Dim dim : shape) extents.push_back(dim.extent());
     node.op = OpKind::kReshape;
     node.params = ReshapeParams();
-    node.inputs = {from, AddConstant(absl::StrCat(node.name, ":shape"),
-                                     HostTensor::Int64s(extents))};
+    node.inputs = {from, AddShape(to)};
   } else {
     node.op = OpKind::kTranspose;
     node.params = TransposeParams{std::move(permutation)};

@@ -62,9 +62,15 @@ class ImageTwins {
   void Keep(const Node& node);
   // A node whose inputs and outputs are of this graph.
   void Add(Node node);
+  // A value of this graph alone, which the next node added computes.
+  ValueId AddValue(std::string name, TensorType type);
+  // A view of `from` in the place of a Reshape of the source, and its value.
+  ValueId AddReshape(const Node& reshape, ValueId from,
+                     const SymbolicShape& shape);
 
  private:
-  ValueId AddValue(std::string name, TensorType type);
+  // The extents of a value, as an input of Reshape.
+  ValueId AddShape(ValueId value);
   // What moves `from` to `to`, whose types are known.
   void AddMove(ValueId from, ValueId to, Dims permutation);
 

@@ -17,7 +17,8 @@ inline constexpr absl::string_view kFuseElementwise = "fuse_elementwise";
 inline constexpr absl::string_view kChannelsLast = "channels_last";
 
 inline constexpr absl::string_view kOptionalPasses[] = {
-    kInlineBranches, kFoldConstants, kRemoveDeadNodes, kFuseElementwise, kChannelsLast};
+    kInlineBranches, kFoldConstants, kRemoveDeadNodes, kFuseElementwise,
+    kChannelsLast};
 
 inline bool IsOptionalPass(absl::string_view name) {
   return std::find(std::begin(kOptionalPasses), std::end(kOptionalPasses),

@@ -225,6 +225,26 @@ TEST_F(ChannelsLastRun, PadsAxesAndScalesAreReordered) {
       {Pattern(kF32, {2, 3, 5, 4})}, "Conv* Pad Resize ReduceMean ReduceMax");
 }
 
+// As nets with groups exchange their channels.
+TEST_F(ChannelsLastRun, ChannelsAreSplitAndShuffled) {
+  ExpectTheSame(
+      TestGraph()
+          .Input("x", kF32, {2, 3, 5, 4})
+          .Constant("w", Weights(8, 3, 1))
+          .Constant("parts", Tensor<int64_t>({5}, {2, 2, 4, 5, 4}))
+          .Constant("joined", Tensor<int64_t>({4}, {2, -1, 5, 4}))
+          .Constant("halves", Tensor<int64_t>({2}, {3, 5}))
+          .Node("Conv", {"x", "w"}, {"a"})
+          .Node("Reshape", {"a", "parts"}, {"b"})
+          .Node("Transpose", {"b"}, {"c"}, {{"perm", Ints{0, 2, 1, 3, 4}}})
+          .Node("Reshape", {"c", "joined"}, {"d"})
+          .Node("Split", {"d", "halves"}, {"e", "f"}, {{"axis", int64_t{1}}})
+          .Node("Concat", {"f", "e"}, {"y"}, {{"axis", int64_t{1}}})
+          .Output("y"),
+      {Pattern(kF32, {2, 3, 5, 4})},
+      "Transpose Conv* Reshape Transpose Reshape Split Concat Transpose");
+}
+
 TEST_F(ChannelsLastRun, OneAndThreeSpatialDimensions) {
   ExpectTheSame(TestGraph()
                     .Input("x", kF32, {2, 4, 11})
