@@ -143,6 +143,17 @@ void AddChains(std::vector<KernelCase>& cases) {
   }
 }
 
+void AddSoftmax(std::vector<KernelCase>& cases) {
+  for (const Shape& shape : {Shape({1536, 128}), Shape({40, 6625}),
+                             Shape({1024, 1024}), Shape({4096, 4096})}) {
+    cases.push_back({.name = absl::StrCat("softmax_", shape[0], "x", shape[1]),
+                     .op = OpKind::kSoftmax,
+                     .params = SoftmaxParams{.axis = -1},
+                     .inputs = {{shape}},
+                     .outputs = {{shape}}});
+  }
+}
+
 }  // namespace
 
 std::vector<KernelCase> KernelCases() {
@@ -150,6 +161,7 @@ std::vector<KernelCase> KernelCases() {
   AddProducts(cases);
   AddConvs(cases);
   AddChains(cases);
+  AddSoftmax(cases);
   return cases;
 }
 

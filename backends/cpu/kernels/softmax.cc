@@ -7,16 +7,18 @@
 // buffer. Accumulates in the elements' own type, or float32 for 16-bit floats,
 // which are rounded once: their exponentials are computed again for the result
 // rather than kept. Taking off the maximum first keeps exp() finite for every
-// finite input.
+// finite input. Rows of float32 are done in vectors (vector_softmax.h).
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/vector_softmax.h"
 
 namespace tensord {
 namespace {
@@ -50,6 +52,10 @@ C ResultOf(C shifted, C sum) {
 
 template <bool kLog, typename T>
 void SoftmaxRow(const T* x, T* y, int64_t columns) {
+  if constexpr (std::is_same_v<T, float>) {
+    return kLog ? VectorLogSoftmax(x, y, columns)
+                : VectorSoftmax(x, y, columns);
+  }
   using C = ComputeType<T>;
   C maximum = x[0];
   for (int64_t c = 1; c < columns; ++c) maximum = std::max<C>(maximum, x[c]);

@@ -1,0 +1,69 @@
+#include "backends/cpu/kernels/vector_softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "backends/cpu/kernels/vector_math.h"
+#include "backends/cpu/kernels/vector_targets.h"
+
+// The result may be the very row that is read, which the compiler's own check
+// takes for an overlap that forbids vectors.
+#if defined(__GNUC__) && !defined(__clang__)
+#define TENSORD_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define TENSORD_INDEPENDENT
+#endif
+
+namespace tensord {
+namespace {
+
+constexpr int64_t kBlock = 512;
+
+namespace any_machine {
+#include "backends/cpu/kernels/vector_softmax_loops.inc"
+}  // namespace any_machine
+#if TENSORD_HAVE_VECTOR_TARGETS
+TENSORD_BEGIN_AVX2
+namespace avx2 {
+#include "backends/cpu/kernels/vector_softmax_loops.inc"
+}  // namespace avx2
+TENSORD_END_TARGET
+TENSORD_BEGIN_AVX512
+namespace avx512 {
+#include "backends/cpu/kernels/vector_softmax_loops.inc"
+}  // namespace avx512
+TENSORD_END_TARGET
+#endif
+
+}  // namespace
+
+void VectorSoftmax(const float* x, float* y, int64_t columns) {
+#if TENSORD_HAVE_VECTOR_TARGETS
+  switch (ThisVectorTarget()) {
+    case VectorTarget::kAvx512:
+      return avx512::Softmax(x, y, columns);
+    case VectorTarget::kAvx2:
+      return avx2::Softmax(x, y, columns);
+    case VectorTarget::kAny:
+      break;
+  }
+#endif
+  any_machine::Softmax(x, y, columns);
+}
+
+void VectorLogSoftmax(const float* x, float* y, int64_t columns) {
+#if TENSORD_HAVE_VECTOR_TARGETS
+  switch (ThisVectorTarget()) {
+    case VectorTarget::kAvx512:
+      return avx512::LogSoftmax(x, y, columns);
+    case VectorTarget::kAvx2:
+      return avx2::LogSoftmax(x, y, columns);
+    case VectorTarget::kAny:
+      break;
+  }
+#endif
+  any_machine::LogSoftmax(x, y, columns);
+}
+
+}  // namespace tensord
