@@ -20,14 +20,16 @@
   }
 
 // A row of a kernel on oneDNN: the functions are named after the kernel.
-#define ONEDNN(op_, name_, dtypes_, Name, ...)                      \
+#define ONEDNN_AS(op_, name_, dtypes_, Name, run_, ...)             \
   {                                                                 \
     .op = OpKind::k##op_, .dtypes = dtypes_, .name = name_,         \
     .source = "library:onednn", .accepts = &onednn::Accepts##Name,  \
     .workspace_bytes = &onednn::Name##WorkspaceBytes,               \
     .prepare = &onednn::Prepare##Name, .cost = &onednn::Name##Cost, \
-    .run = &onednn::Run##Name, __VA_ARGS__                          \
+    .run = run_, __VA_ARGS__                                        \
   }
+#define ONEDNN(op, name, dtypes, Name, ...) \
+  ONEDNN_AS(op, name, dtypes, Name, &onednn::Run##Name, __VA_ARGS__)
 
 // Rows of one operator for several dtypes: ROW(C++ type, suffix, ...) each.
 #define FLOATS(ROW, ...) \
@@ -528,6 +530,21 @@
                {DType::kInt32}),                                     \
          "matmul_integer.cc", .cost = &MatMulIntegerCost,            \
          .run = &RunMatMulInteger<A, B>)
+#define ONEDNN_MATMUL_INTEGER(A, a, B, b)                                \
+  ONEDNN_AS(MatMulInteger, "matmul_integer_" a "_" b "_onednn",          \
+            (Takes({kDTypeOf<A>, kDTypeOf<B>, kDTypeOf<A>, kDTypeOf<B>}, \
+                   {DType::kInt32})),                                    \
+            MatMulInteger, (&onednn::RunMatMulInteger<A, B>))
+#define ONEDNN_QLINEAR_MATMUL_AS(A, a, B, b, Y, y)                         \
+  ONEDNN_AS(                                                               \
+      QLinearMatMul, "qlinear_matmul_" a "_" b "_" y "_f32_onednn",        \
+      (Takes({kDTypeOf<A>, DType::kFloat32, kDTypeOf<A>, kDTypeOf<B>,      \
+              DType::kFloat32, kDTypeOf<B>, DType::kFloat32, kDTypeOf<Y>}, \
+             {kDTypeOf<Y>})),                                              \
+      QLinearMatMul, (&onednn::RunQLinearMatMul<A, B, Y>))
+#define ONEDNN_QLINEAR_MATMUL(A, a, B, b)             \
+  ONEDNN_QLINEAR_MATMUL_AS(A, a, B, b, int8_t, "i8"), \
+      ONEDNN_QLINEAR_MATMUL_AS(A, a, B, b, uint8_t, "u8")
 // The last dtype is y_zero_point's, and stands for the bias's as well.
 #define QLINEAR_CONV_AS(X, x, W, w, Y, y)                               \
   KERNEL(QLinearConv, "qlinear_conv_" x "_" w "_" y,                    \

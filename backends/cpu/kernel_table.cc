@@ -340,6 +340,9 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(MATMUL_ANY),
     WIDE_INTEGERS(MATMUL_ANY),
 
+#if TENSORD_HAVE_ONEDNN
+    BYTE_PAIRS(ONEDNN_MATMUL_INTEGER),
+#endif
     BYTE_PAIRS(MATMUL_INTEGER),
 
     ALL_NUMBERS(VARIADIC, Max, "max"),
@@ -422,6 +425,9 @@ constexpr KernelEntry kCpuKernels[] = {
 
     BYTE_PAIRS(QLINEAR_CONV),
 
+#if TENSORD_HAVE_ONEDNN
+    BYTE_PAIRS(ONEDNN_QLINEAR_MATMUL),
+#endif
     BYTE_PAIRS(QLINEAR_MATMUL),
 
     QUANTIZE(float, "f32"),

@@ -47,6 +47,43 @@ void AddProducts(std::vector<KernelCase>& cases) {
   }
 }
 
+// As they are in an encoder that is quantized while it runs.
+void AddIntegerProducts(std::vector<KernelCase>& cases) {
+  struct Extents {
+    int64_t m, k, n;
+  };
+  for (const auto& [m, k, n] :
+       std::initializer_list<Extents>{{1, 768, 768},
+                                      {128, 768, 768},
+                                      {128, 768, 3072},
+                                      {128, 3072, 768}}) {
+    cases.push_back({.name = absl::StrCat("matmul_integer_", m, "x", k, "x", n),
+                     .op = OpKind::kMatMulInteger,
+                     .inputs = {{Shape({m, k}), DType::kUInt8},
+                                {Shape({k, n}), DType::kInt8, true},
+                                {Shape({}), DType::kUInt8},
+                                {Shape({}), DType::kInt8, true}},
+                     .outputs = {{Shape({m, n}), DType::kInt32}}});
+    cases.push_back({.name = absl::StrCat("qlinear_matmul_", m, "x", k, "x", n),
+                     .op = OpKind::kQLinearMatMul,
+                     .inputs = {{Shape({m, k}), DType::kUInt8},
+                                {Shape({})},
+                                {Shape({}), DType::kUInt8},
+                                {Shape({k, n}), DType::kInt8, true},
+                                {Shape({n})},
+                                {Shape({}), DType::kInt8},
+                                {Shape({})},
+                                {Shape({}), DType::kUInt8}},
+                     .outputs = {{Shape({m, n}), DType::kUInt8}}});
+    cases.push_back({.name = absl::StrCat("dynamic_quantize_", m, "x", k),
+                     .op = OpKind::kDynamicQuantizeLinear,
+                     .inputs = {{Shape({m, k})}},
+                     .outputs = {{Shape({m, k}), DType::kUInt8},
+                                 {Shape({})},
+                                 {Shape({}), DType::kUInt8}}});
+  }
+}
+
 struct ConvCase {
   int64_t channels, height, width, outputs;
   int64_t kernel = 1, stride = 1;
@@ -159,6 +196,7 @@ void AddSoftmax(std::vector<KernelCase>& cases) {
 std::vector<KernelCase> KernelCases() {
   std::vector<KernelCase> cases;
   AddProducts(cases);
+  AddIntegerProducts(cases);
   AddConvs(cases);
   AddChains(cases);
   AddSoftmax(cases);

@@ -13,6 +13,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/integer_loops.h"
 #include "backends/cpu/kernels/scale_runs.h"
 
 namespace tensord {
@@ -39,6 +40,11 @@ void Run(const KernelCall& call) {
         if (stride == 0) {
           const float factor = scale[at];
           const Difference<Q> zero_point = zero == nullptr ? 0 : zero[at];
+          if constexpr (std::is_same_v<Y, float> && sizeof(Q) == 1) {
+            const auto loop = TheIntegerLoops().dequantize<Q>();
+            loop(x + first, factor, zero_point, count, y + first);
+            return;
+          }
           for (int64_t i = 0; i < count; ++i) {
             y[first + i] = dequantize(x[first + i], zero_point, factor);
           }

@@ -14,6 +14,7 @@
 
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/integer_loops.h"
 #include "backends/cpu/kernels/quantization.h"
 
 namespace tensord {
@@ -37,17 +38,16 @@ struct Range {
 Range RangeOf(WorkerPool& workers, const float* x, int64_t count) {
   Range ranges[kMaxPieces];
   const int64_t piece = std::max(kGrain, (count + kMaxPieces - 1) / kMaxPieces);
-  workers.ParallelFor((count + piece - 1) / piece, 1,
-                      [&](int64_t begin, int64_t end) {
-                        for (int64_t p = begin; p < end; ++p) {
-                          const int64_t last = std::min(count, (p + 1) * piece);
-                          Range range;
-                          for (int64_t i = p * piece; i < last; ++i) {
-                            range.Include(x[i]);
-                          }
-                          ranges[p] = range;
-                        }
-                      });
+  workers.ParallelFor(
+      (count + piece - 1) / piece, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t p = begin; p < end; ++p) {
+          const int64_t last = std::min(count, (p + 1) * piece);
+          Range range;
+          TheIntegerLoops().widen_range(x + p * piece, last - p * piece,
+                                        &range.low, &range.high);
+          ranges[p] = range;
+        }
+      });
   Range all;
   for (const Range& range : ranges) {
     all.Include(range.low);
@@ -72,9 +72,8 @@ absl::Status RunDynamicQuantizeLinear(const KernelCall& call) {
     uint8_t* y = call.output<uint8_t>(0);
     call.context.workers->ParallelFor(
         count, kGrain, [=](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) {
-            y[i] = Quantize<uint8_t>(x[i] / scale, zero_point);
-          }
+          TheIntegerLoops().quantize_u8(x + begin, scale, zero_point,
+                                        end - begin, y + begin);
         });
   }
   if (has_output(1)) *call.output<float>(1) = scale;

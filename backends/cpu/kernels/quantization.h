@@ -18,7 +18,8 @@ namespace tensord {
 // whose neighbours are 1 apart leaves no bit behind the point: the addition
 // does the rounding, in a way that compilers make vector code of.
 template <typename F>
-int32_t QuantizeTo(F x, int32_t zero_point, int32_t least, int32_t most) {
+[[gnu::always_inline]] inline int32_t QuantizeTo(F x, int32_t zero_point,
+                                                 int32_t least, int32_t most) {
   static_assert(std::is_floating_point_v<F>);
   constexpr F kShift =
       static_cast<F>(int64_t{3} << (std::numeric_limits<F>::digits - 2));

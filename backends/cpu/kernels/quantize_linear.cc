@@ -15,11 +15,17 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/integer_loops.h"
 #include "backends/cpu/kernels/quantization.h"
 #include "backends/cpu/kernels/scale_runs.h"
 
 namespace tensord {
 namespace {
+
+// What integer_loops.h has in vectors.
+template <typename P, typename X, typename Q>
+inline constexpr bool kIsInLoops =
+    std::is_same_v<P, float>&& std::is_same_v<X, float> && sizeof(Q) == 1;
 
 // Quotients as the type P has them.
 template <typename P, typename X, typename S, typename Q>
@@ -43,6 +49,11 @@ void Run(const KernelCall& call) {
         if (stride == 0) {
           const float shared = divisor(0);
           const int32_t zero_point = zero == nullptr ? 0 : zero[at];
+          if constexpr (kIsInLoops<P, X, Q>) {
+            const auto loop = TheIntegerLoops().quantize<Q>();
+            loop(x + first, shared, zero_point, count, y + first);
+            return;
+          }
           for (int64_t i = 0; i < count; ++i) {
             y[first + i] = quantize(x[first + i], shared, zero_point);
           }

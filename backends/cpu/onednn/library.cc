@@ -50,6 +50,18 @@ absl::Status ToStatus(dnnl_status_t status, absl::string_view call) {
 dnnl_engine_t Engine() { return TheHandles().engine; }
 dnnl_stream_t Stream() { return TheHandles().stream; }
 
+absl::Status CheckExactIntegers() {
+  const auto isa = static_cast<unsigned>(dnnl_get_effective_cpu_isa());
+  const auto has = [isa](dnnl_cpu_isa_t wanted) {
+    return (isa & wanted) == static_cast<unsigned>(wanted);
+  };
+  if (has(dnnl_cpu_isa_avx512_core_vnni) || has(dnnl_cpu_isa_avx2_vnni)) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      "oneDNN's products of bytes are not exact without VNNI");
+}
+
 void UseThisThreadOnly() {
   thread_local bool is_done = false;
   if (is_done) return;

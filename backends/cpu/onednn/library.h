@@ -26,6 +26,10 @@ absl::Status ToStatus(dnnl_status_t status, absl::string_view call);
 dnnl_engine_t Engine();
 dnnl_stream_t Stream();
 
+// OK where the library's products of bytes are exact, else why not: without the
+// instructions for them it adds up pairs in 16 bits, which saturate.
+absl::Status CheckExactIntegers();
+
 // From here on what the calling thread asks of the library is made for, and
 // runs on, this thread alone.
 void UseThisThreadOnly();

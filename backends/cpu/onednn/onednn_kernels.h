@@ -43,6 +43,22 @@ uint64_t MatMulWorkspaceBytes(const NodeSite& site);
 PreparedState PrepareMatMul(const NodeSite& site, Device& device);
 absl::Status RunMatMul(const KernelCall& call);
 
+// matmul_integer.cc
+absl::Status AcceptsMatMulInteger(const NodeSite& site);
+KernelCost MatMulIntegerCost(const NodeSite& site);
+uint64_t MatMulIntegerWorkspaceBytes(const NodeSite& site);
+PreparedState PrepareMatMulInteger(const NodeSite& site, Device& device);
+template <typename A, typename B>
+absl::Status RunMatMulInteger(const KernelCall& call);
+
+// qlinear_matmul.cc
+absl::Status AcceptsQLinearMatMul(const NodeSite& site);
+KernelCost QLinearMatMulCost(const NodeSite& site);
+uint64_t QLinearMatMulWorkspaceBytes(const NodeSite& site);
+PreparedState PrepareQLinearMatMul(const NodeSite& site, Device& device);
+template <typename A, typename B, typename Y>
+absl::Status RunQLinearMatMul(const KernelCall& call);
+
 }  // namespace tensord::onednn
 
 #endif  // TENSORD_BACKENDS_CPU_ONEDNN_ONEDNN_KERNELS_H_

@@ -16,6 +16,8 @@ constexpr int64_t kColumnMultiple = 64;
 constexpr int64_t kResidentElements = 256 * 1024;
 constexpr int64_t kMinRows = 16;
 constexpr int64_t kMinRowsOfLargeB = 64;
+// Of bytes, which are multiplied faster than they are read.
+constexpr int64_t kMinRowsOfLargeBytes = 256;
 
 // With less arithmetic the call itself is what costs.
 constexpr double kMinFlops = 32 * 1024;
@@ -25,9 +27,12 @@ struct Parts {
 };
 
 Parts Cut(const ProductSite& site) {
-  const int64_t wanted = onednn::PartCount(site.flops());
-  const int64_t min_rows =
-      site.k * site.n > kResidentElements ? kMinRowsOfLargeB : kMinRows;
+  const int64_t wanted = onednn::PartCount(
+      site.flops(), site.is_integer() ? kIntegerPartFlops : kPartFlops);
+  int64_t min_rows = kMinRows;
+  if (site.k * site.n > kResidentElements) {
+    min_rows = site.is_integer() ? kMinRowsOfLargeBytes : kMinRowsOfLargeB;
+  }
   const Split rows =
       Split::About(site.m, std::min(wanted, site.m / min_rows), kRowMultiple);
   const Split columns =
@@ -39,16 +44,16 @@ absl::StatusOr<PrimitiveDesc> Describe(const ProductSite& site, int64_t m,
                                        int64_t n,
                                        const dnnl_memory_desc_t* packed_b) {
   const dnnl_memory_desc_t a =
-      StridedDesc({m, site.k}, {site.a_row, site.a_column});
+      StridedDesc({m, site.k}, {site.a_row, site.a_column}, site.a_dtype);
   dnnl_memory_desc_t b =
       site.has_constant_b
-          ? AnyDesc({site.k, n})
-          : StridedDesc({site.k, n}, {site.b_row, site.b_column});
+          ? AnyDesc({site.k, n}, site.b_dtype)
+          : StridedDesc({site.k, n}, {site.b_row, site.b_column}, site.b_dtype);
   if (packed_b != nullptr) b = *packed_b;
   const dnnl_memory_desc_t bias = DenseDesc({1, n});
   // Not in place among C's other columns, for which there is no fast
   // implementation.
-  const dnnl_memory_desc_t c = DenseDesc({m, n});
+  const dnnl_memory_desc_t c = DenseDesc({m, n}, site.c_dtype);
   dnnl_matmul_desc_t desc;
   absl::Status status = ToStatus(
       dnnl_matmul_desc_init(&desc, &a, &b, site.has_bias ? &bias : nullptr, &c),
@@ -94,7 +99,7 @@ uint64_t Product::ScratchBytes(const ProductSite& site) {
       if (desc.ok()) bytes = std::max(bytes, desc->scratchpad_bytes());
     }
   }
-  if (parts.columns.count() > 1) {
+  if (parts.columns.count() > 1 || site.is_integer()) {
     bytes =
         AlignUp(bytes) + parts.rows.size * parts.columns.size * sizeof(float);
   }
@@ -102,7 +107,7 @@ uint64_t Product::ScratchBytes(const ProductSite& site) {
 }
 
 absl::StatusOr<std::unique_ptr<Product>> Product::Create(
-    const ProductSite& site, const float* b, Device& device) {
+    const ProductSite& site, const void* b, Device& device) {
   const Parts parts = Cut(site);
   std::unique_ptr<Product> result(new Product(site, parts.rows, parts.columns));
   for (int i = 0; i < 2; ++i) {
@@ -126,18 +131,23 @@ absl::StatusOr<std::unique_ptr<Product>> Product::Create(
     }
   }
   if (site.has_constant_b) {
-    if (absl::Status status = result->PackB(b, device); !status.ok()) {
+    if (absl::Status status =
+            result->PackB(static_cast<const std::byte*>(b), device);
+        !status.ok()) {
       return status;
     }
   }
   return result;
 }
 
-absl::Status Product::PackB(const float* b, Device& device) {
+absl::Status Product::PackB(const std::byte* b, Device& device) {
+  const int64_t column_bytes =
+      site_.b_column * static_cast<int64_t>(dnnl_data_type_size(site_.b_dtype));
   for (int64_t i = 0; i < columns_.count(); ++i) {
-    const dnnl_memory_desc_t from = StridedDesc({site_.k, columns_.length(i)},
-                                                {site_.b_row, site_.b_column});
-    auto packed = Pack(from, b + columns_.begin(i) * site_.b_column,
+    const dnnl_memory_desc_t from =
+        StridedDesc({site_.k, columns_.length(i)},
+                    {site_.b_row, site_.b_column}, site_.b_dtype);
+    auto packed = Pack(from, b + columns_.begin(i) * column_bytes,
                        packed_desc_[columns_.is_rest(i)], device);
     if (!packed.ok()) return packed.status();
     packed_.push_back(*std::move(packed));
@@ -154,32 +164,41 @@ Product::Part Product::part(int64_t index) const {
           .column_count = columns_.length(i)};
 }
 
-absl::Status Product::Run(int64_t part, const float* a, const float* b,
-                          const float* bias, float* c,
-                          std::byte* scratch) const {
+absl::Status Product::RunDense(int64_t part, const void* a, const void* b,
+                               const float* bias, void* dense,
+                               std::byte* scratch) const {
   const int64_t i = part % columns_.count();
   const int64_t j = part / columns_.count();
-  const float* b_part =
-      site_.has_constant_b
-          ? reinterpret_cast<const float*>(packed_[i]->address())
-          : b + columns_.begin(i) * site_.b_column;
-  c += rows_.begin(j) * site_.n + columns_.begin(i);
-  const bool is_dense = columns_.count() == 1;
-  auto* dense = is_dense ? c : reinterpret_cast<float*>(scratch);
-  if (!is_dense) scratch += AlignUp(rows_.size * columns_.size * sizeof(float));
+  const auto a_bytes = static_cast<int64_t>(dnnl_data_type_size(site_.a_dtype));
+  const auto b_bytes = static_cast<int64_t>(dnnl_data_type_size(site_.b_dtype));
+  const std::byte* a_part =
+      static_cast<const std::byte*>(a) + rows_.begin(j) * site_.a_row * a_bytes;
+  const std::byte* b_part =
+      site_.has_constant_b ? packed_[i]->address()
+                           : static_cast<const std::byte*>(b) +
+                                 columns_.begin(i) * site_.b_column * b_bytes;
   // The library takes addresses of what it only reads without a const.
-  absl::InlinedVector<void*, 6> addresses = {
-      const_cast<float*>(a + rows_.begin(j) * site_.a_row),
-      const_cast<float*>(b_part), dense, scratch};
+  absl::InlinedVector<void*, 6> addresses = {const_cast<std::byte*>(a_part),
+                                             const_cast<std::byte*>(b_part),
+                                             dense, scratch};
   if (site_.has_bias) {
     addresses.push_back(const_cast<float*>(bias + columns_.begin(i)));
   }
-  absl::Status status =
-      primitives_[rows_.is_rest(j)][columns_.is_rest(i)]->Run(addresses);
-  if (is_dense || !status.ok()) return status;
-  const int64_t width = columns_.length(i);
-  for (int64_t row = 0; row < rows_.length(j); ++row) {
-    std::copy_n(dense + row * width, width, c + row * site_.n);
+  return primitives_[rows_.is_rest(j)][columns_.is_rest(i)]->Run(addresses);
+}
+
+absl::Status Product::Run(int64_t part, const float* a, const float* b,
+                          const float* bias, float* c,
+                          std::byte* scratch) const {
+  const auto [row, row_count, column, width] = this->part(part);
+  c += row * site_.n + column;
+  if (columns_.count() == 1) return RunDense(part, a, b, bias, c, scratch);
+  auto* dense = reinterpret_cast<float*>(scratch);
+  scratch += AlignUp(rows_.size * columns_.size * sizeof(float));
+  absl::Status status = RunDense(part, a, b, bias, dense, scratch);
+  if (!status.ok()) return status;
+  for (int64_t i = 0; i < row_count; ++i) {
+    std::copy_n(dense + i * width, width, c + i * site_.n);
   }
   return absl::OkStatus();
 }

@@ -13,11 +13,13 @@
 #include "backends/cpu/onednn/primitive.h"
 #include "backends/cpu/onednn/split.h"
 
-// Matrix products, C [m, n] = scale * A [m, k] * B [k, n] + bias [n], in parts.
+// Matrix products, C [m, n] = scale * A [m, k] * B [k, n] + bias [n], in parts:
+// of float32, or of 8-bit integers with int32 sums.
 namespace tensord::onednn {
 
 struct ProductSite {
   int64_t m = 0, n = 0, k = 0;
+  dnnl_data_type_t a_dtype = dnnl_f32, b_dtype = dnnl_f32, c_dtype = dnnl_f32;
   // From one element to the next row and column.
   int64_t a_row = 0, a_column = 1;
   int64_t b_row = 0, b_column = 1;
@@ -27,6 +29,7 @@ struct ProductSite {
   bool has_constant_b = false;
 
   double flops() const { return 2.0 * m * n * k; }
+  bool is_integer() const { return c_dtype == dnnl_s32; }
 };
 
 // One site's primitives, one for each size of a part.
@@ -42,7 +45,7 @@ class Product {
 
   // `b` is null, or B itself, which is packed into memory of the device.
   static absl::StatusOr<std::unique_ptr<Product>> Create(
-      const ProductSite& site, const float* b, Device& device);
+      const ProductSite& site, const void* b, Device& device);
 
   static int64_t PartCount(const ProductSite& site);
   int64_t part_count() const { return rows_.count() * columns_.count(); }
@@ -58,10 +61,16 @@ class Product {
   absl::Status Run(int64_t part, const float* a, const float* b,
                    const float* bias, float* c, std::byte* scratch) const;
 
+  // The same, C's part into `dense`, where rows follow each other. Elements are
+  // of the site's dtypes.
+  absl::Status RunDense(int64_t part, const void* a, const void* b,
+                        const float* bias, void* dense,
+                        std::byte* scratch) const;
+
  private:
   Product(const ProductSite& site, const Split& rows, const Split& columns)
       : site_(site), rows_(rows), columns_(columns) {}
-  absl::Status PackB(const float* b, Device& device);
+  absl::Status PackB(const std::byte* b, Device& device);
 
   const ProductSite site_;
   const Split rows_;

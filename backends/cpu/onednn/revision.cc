@@ -10,8 +10,9 @@ namespace tensord::onednn {
 namespace {
 
 // The files here that rows of the kernel table point to.
-constexpr absl::string_view kFiles[] = {"conv",   "conv_pointwise", "gemm",
-                                        "matmul", "primitive",      "product"};
+constexpr absl::string_view kFiles[] = {
+    "conv",           "conv_pointwise", "gemm",    "integer_product", "matmul",
+    "matmul_integer", "primitive",      "product", "qlinear_matmul"};
 
 // FNV-1a, the same in every process.
 uint64_t StableHash(absl::string_view text) {

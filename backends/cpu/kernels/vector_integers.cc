@@ -1,0 +1,54 @@
+#include <cstdint>
+#include <limits>
+
+#include "backends/cpu/kernels/integer_loops.h"
+#include "backends/cpu/kernels/quantization.h"
+#include "backends/cpu/kernels/vector_targets.h"
+
+namespace tensord {
+namespace {
+
+// The result may be the very array of an operand.
+#if defined(__GNUC__) && !defined(__clang__)
+#define TENSORD_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define TENSORD_INDEPENDENT
+#endif
+
+#define TENSORD_QUANTIZE(Y, value)                                  \
+  static_cast<Y>(QuantizeTo(value, zero_point,                      \
+                            int32_t{std::numeric_limits<Y>::min()}, \
+                            int32_t{std::numeric_limits<Y>::max()}))
+
+namespace any_machine {
+#include "backends/cpu/kernels/integer_loops.inc"
+}  // namespace any_machine
+#if TENSORD_HAVE_VECTOR_TARGETS
+TENSORD_BEGIN_AVX2
+namespace avx2 {
+#include "backends/cpu/kernels/integer_loops.inc"
+}  // namespace avx2
+TENSORD_END_TARGET
+TENSORD_BEGIN_AVX512
+namespace avx512 {
+#include "backends/cpu/kernels/integer_loops.inc"
+}  // namespace avx512
+TENSORD_END_TARGET
+#endif
+
+}  // namespace
+
+const IntegerLoops& TheIntegerLoops() {
+  switch (ThisVectorTarget()) {
+#if TENSORD_HAVE_VECTOR_TARGETS
+    case VectorTarget::kAvx512:
+      return avx512::kLoops;
+    case VectorTarget::kAvx2:
+      return avx2::kLoops;
+#endif
+    default:
+      return any_machine::kLoops;
+  }
+}
+
+}  // namespace tensord
