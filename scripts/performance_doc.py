@@ -14,6 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN = "<!-- Written by scripts/performance_doc.py: do not edit. -->"
 END = "<!-- End of what scripts/performance_doc.py writes. -->"
+IDLE_ENOUGH = 0.93  # as bench_models.py has it
 WORDS = {1: "One thread", 2: "Two threads"}
 
 
@@ -25,6 +26,13 @@ def digits(value, count=3):
     while value and abs(value) * 10 ** places < 10 ** (count - 1):
         places += 1
     return f"{value:.{places}f}"
+
+
+def cpu_ratio(row):
+    """Of CPU times, which other work on the machine disturbs less; of one thread only, since waiting threads spin."""
+    if row["threads"] != 1 or "peer_cpu_ms" not in row:
+        return None
+    return row["engine_cpu_ms"] / row["peer_cpu_ms"]
 
 
 def table(titles, rows):
@@ -40,7 +48,7 @@ def model_row(row, has_details):
     cells = [name, digits(row["engine_ms"]), digits(row.get("peer_ms")), digits(row.get("ratio")),
              digits(row.get("unix_ms")), digits(row.get("tcp_ms"))]
     if has_details:
-        cells += [digits(row["engine_peak_mb"]), digits(row.get("daemon_peak_mb")),
+        cells += [digits(cpu_ratio(row)), digits(row["engine_peak_mb"]), digits(row.get("daemon_peak_mb")),
                   digits(row.get("peer_peak_mb")),
                   f"{row['nodes']} ({row['computing_nodes']})", str(row["launches"])]
     return cells
@@ -52,7 +60,7 @@ def section(rows, threads, last):
     # Memory and nodes do not depend on it.
     has_details = threads == 1
     if has_details:
-        titles += ["engine MB", "daemon MB", "peer MB", "nodes", "launches"]
+        titles += ["CPU ratio", "engine MB", "daemon MB", "peer MB", "nodes", "launches"]
     parts = [f"## {WORDS.get(threads, f'{threads} threads')}"]
     mean = last["geomean_engine_over_peer"].get(str(threads))
     if mean is not None:
@@ -74,6 +82,9 @@ def tables(lines):
     parts = [f"{machine['cpu']}, {machine['cores']} cores; tensord {machine['revision']}; "
              f"{(machine['peer'] or 'no peer').replace('==', ' ')}; {machine['rounds']} processes of each, "
              f"{machine['seconds']} s each."]
+    if machine["idle"] < IDLE_ENOUGH:
+        parts.append(f"**The machine did other work meanwhile** ({100 * machine['idle']:.0f} % of its cores' time was idle at "
+                     "the start): the times are too long, and of the ratios the one of CPU times says more.")
     if last["missing"]:
         parts.append("Not measured: " + ", ".join(last["missing"]) + ".")
     parts += [section(rows, threads, last) for threads in sorted({row["threads"] for row in rows})]

@@ -113,10 +113,10 @@ class LastLine(unittest.TestCase):
 class Tables(unittest.TestCase):
     LINES = [
         {"bench": "machine", "cpu": "Some CPU", "cores": 2, "revision": "abc", "rounds": 3,
-         "seconds": 1.5, "peer": "onnxruntime==1.0"},
+         "seconds": 1.5, "peer": "onnxruntime==1.0", "idle": 0.5},
         {**row("a", 1, 0.0123456, 0.1), "unix_ms": 1.0, "tcp_ms": 1.25, "engine_peak_mb": 50.0,
          "daemon_peak_mb": 70.0, "peer_peak_mb": 90.0, "nodes": 7, "computing_nodes": 5,
-         "launches": 3, "disturbed": True},
+         "launches": 3, "disturbed": True, "engine_cpu_ms": 1.0, "peer_cpu_ms": 4.0},
         {"bench": "model", "model": "b", "threads": 1, "counted": True, "error": "no | kernel"},
         {"bench": "models", "geomean_engine_over_peer": {"1": 0.1234},
          "geomean_engine_over_peer_less_binding": {"1": 0.2}, "missing": ["b"]},
@@ -137,10 +137,16 @@ class Tables(unittest.TestCase):
         self.assertEqual(outcome.returncode, 0, outcome.stderr)
         self.assertTrue(text.startswith("before\n") and text.endswith("\nafter\n"))
         self.assertNotIn("old", text)
-        self.assertIn("| a (disturbed) | 0.0123 | 0.100 | 0.123 | 1.00 | 1.25 | 50.0 | 70.0 | 90.0 "
+        self.assertIn("| a (disturbed) | 0.0123 | 0.100 | 0.123 | 1.00 | 1.25 | 0.250 | 50.0 | 70.0 | 90.0 "
                       "| 7 (5) | 3 |", text)
         self.assertIn("| b | no \\| kernel |", text)
         self.assertIn("Not measured: b.", text)
+        self.assertIn("did other work meanwhile** (50 %", text)
+
+    def test_a_quiet_machine_needs_no_warning(self):
+        lines = [{**self.LINES[0], "idle": 0.99}, *self.LINES[1:]]
+        _, text = self.write(f"{performance_doc.BEGIN}{performance_doc.END}", lines)
+        self.assertNotIn("other work", text)
 
     def test_a_run_that_was_cut_short_is_refused(self):
         outcome, _ = self.write(f"{performance_doc.BEGIN}{performance_doc.END}", self.LINES[:-1])
