@@ -6,12 +6,17 @@
 #include <vector>
 
 #include "engine/ops/channels_last.h"
+#include "engine/ops/op_def.h"
+#include "engine/ops/op_table.h"
 #include "engine/passes/image_twins.h"
 #include "engine/passes/is_elementwise.h"
 #include "engine/passes/movement_turner.h"
 
 namespace tensord {
 namespace {
+
+// Of a constant that is put into the other order when the graph is compiled.
+constexpr size_t kMaxRearrangedBytes = size_t{16} << 20;
 
 class Propagator {
  public:
@@ -27,7 +32,8 @@ class Propagator {
       if (!movement_.IsDone(node) && !Turn(node)) twins_.Keep(node);
     }
     for (ValueId output : source_.outputs) twins_.First(output);
-    return saved_ns_ > CostOfMoves() ? twins_.Take() : source_;
+    if (saved_ns_ <= CostOfMoves() || !HaveKernels()) return source_;
+    return twins_.Take();
   }
 
  private:
@@ -126,7 +132,10 @@ class Propagator {
       if (IsOneElement(*type)) continue;
       const auto own_rank = static_cast<int>(type->shape->size());
       if (own_rank > rank || BitWidth(type->dtype) < 8) return false;
-      if (twins_.ConstantOf(input) != nullptr) continue;
+      if (const HostTensor* constant = twins_.ConstantOf(input)) {
+        if (constant->size_bytes() > kMaxRearrangedBytes) return false;
+        continue;
+      }
       if (own_rank < rank || !twins_.IsImage(input)) return false;
     }
     return true;
@@ -179,25 +188,50 @@ class Propagator {
     return true;
   }
 
+  // One for the whole tensor, so that no parameter names a dimension.
   bool HasOneScale(const Node& node) const {
-    return std::all_of(
-        node.inputs.begin() + 1, node.inputs.end(), [&](ValueId input) {
-          return input == kNoValue || (twins_.KnownType(input) != nullptr &&
-                                       IsOneElement(*twins_.KnownType(input)));
-        });
+    if (std::get<QuantizeParams>(node.params).block_size != 0) return false;
+    return std::all_of(node.inputs.begin() + 1, node.inputs.end(),
+                       [&](ValueId input) {
+                         if (input == kNoValue) return true;
+                         const TensorType* type = twins_.KnownType(input);
+                         return type != nullptr && type->shape->size() <= 1 &&
+                                IsOneElement(*type);
+                       });
   }
 
   // What moving elements at the edges of regions takes.
   double CostOfMoves() const {
     double ns = 0;
     for (NodeId id : twins_.moves()) {
-      const Node& node = twins_.graph().nodes[id];
-      const TensorType types[] = {*twins_.KnownType(node.inputs[0]),
-                                  *twins_.KnownType(node.outputs[0])};
-      const HostTensor* const constants[] = {nullptr};
-      ns += estimate_(node, types, constants).value_or(0);
+      ns += EstimateAdded(twins_.graph().nodes[id]).value_or(0);
     }
     return ns;
+  }
+
+  // Whether the device can run what was added; views need no kernel.
+  bool HaveKernels() const {
+    return std::all_of(twins_.added().begin(), twins_.added().end(),
+                       [&](NodeId id) {
+                         const Node& node = twins_.graph().nodes[id];
+                         const OpDef* def = FindOpDef(node.op);
+                         return (def != nullptr && def->is_view) ||
+                                EstimateAdded(node).has_value();
+                       });
+  }
+
+  std::optional<double> EstimateAdded(const Node& node) const {
+    std::vector<TensorType> types;
+    std::vector<const HostTensor*> constants;
+    for (ValueId input : node.inputs) {
+      constants.push_back(twins_.ConstantOf(input));
+      types.push_back(input == kNoValue ? TensorType()
+                                        : *twins_.KnownType(input));
+    }
+    for (ValueId output : node.outputs) {
+      types.push_back(*twins_.KnownType(output));
+    }
+    return estimate_(node, types, constants);
   }
 
   const Graph& source_;

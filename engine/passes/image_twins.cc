@@ -147,10 +147,15 @@ void ImageTwins::Keep(const Node& node) {
   for (ValueId output : node.outputs) {
     if (output != kNoValue) has_first_[output] = true;
   }
-  Add(node);
+  Append(node);
 }
 
 void ImageTwins::Add(Node node) {
+  added_.push_back(static_cast<NodeId>(graph_.nodes.size()));
+  Append(std::move(node));
+}
+
+void ImageTwins::Append(Node node) {
   const auto id = static_cast<NodeId>(graph_.nodes.size());
   for (ValueId output : node.outputs) {
     if (output != kNoValue) graph_.values[output].producer = id;

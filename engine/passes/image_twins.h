@@ -25,6 +25,8 @@ class ImageTwins {
 
   // The nodes that move elements from one order to the other.
   absl::Span<const NodeId> moves() const { return moves_; }
+  // The nodes that are not of the source, those that move among them.
+  absl::Span<const NodeId> added() const { return added_; }
 
   const Graph& graph() const { return graph_; }
   Graph Take() { return std::move(graph_); }
@@ -47,7 +49,7 @@ class ImageTwins {
 
   // A twin that the next node added will compute, instead of the value.
   ValueId DefineLast(ValueId value);
-  // `twin` has the value's elements with channels last; the value is there too.
+  // `twin` has the value's elements with channels last.
   void AliasLast(ValueId value, ValueId twin) { last_[value] = twin; }
 
   // A constant for an element-wise node whose result, of this rank, has its
@@ -69,6 +71,7 @@ class ImageTwins {
                      const SymbolicShape& shape);
 
  private:
+  void Append(Node node);
   // The extents of a value, as an input of Reshape.
   ValueId AddShape(ValueId value);
   // What moves `from` to `to`, whose types are known.
@@ -80,6 +83,7 @@ class ImageTwins {
   std::vector<ValueId> last_;      // by value; kNoValue: no twin yet
   std::vector<bool> has_first_;
   std::vector<NodeId> moves_;
+  std::vector<NodeId> added_;
   absl::flat_hash_map<std::pair<ValueId, int>, ValueId> broadcast_;
 };
 

@@ -1,5 +1,6 @@
 #include "engine/passes/movement_turner.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <variant>
@@ -190,17 +191,18 @@ bool MovementTurner::TurnReduce(const Node& node) {
   if (axes == nullptr || axes->shape().element_count() == 0) return false;
   const int rank = RankOf(x);
   std::vector<int64_t> turned_axes;
-  bool has_channels = false;
+  std::vector<bool> is_reduced(rank, false);
   for (int64_t axis : axes->values<int64_t>()) {
     if (axis < 0) axis += rank;
-    has_channels |= axis == 1;
+    is_reduced[axis] = true;
     turned_axes.push_back(PlaceInLast(axis, rank));
   }
   const bool keeps_dims = std::get<ReduceParams>(node.params).keep_dims;
-  const bool is_spatial_whole =
-      !has_channels && static_cast<int>(turned_axes.size()) >= rank - 2;
-  if (keeps_dims ? !twins_.IsImage(y) : !has_channels && !is_spatial_whole) {
-    return false;
+  if (keeps_dims && !twins_.IsImage(y)) return false;
+  if (!keeps_dims && !is_reduced[1] &&
+      std::find(is_reduced.begin() + 2, is_reduced.end(), false) !=
+          is_reduced.end()) {
+    return false;  // channels stay before spatial dimensions that stay
   }
   Node turned = node;
   turned.inputs[0] = twins_.Last(x);

@@ -157,6 +157,46 @@ TEST(ChannelsLast, VectorsOfChannelsMoveForFree) {
   EXPECT_EQ(Ops(graph), "Transpose Conv* GlobalMaxPool* Reshape Flatten");
 }
 
+// A device without the kernel that a turned Resize would need.
+TEST(ChannelsLast, NothingIsTurnedForADeviceThatCouldNotRunIt) {
+  const TestGraph graph = TestGraph()
+                              .Input("x", kF32, {1, 4, 5, 5})
+                              .Constant("w", Weights(4, 4, 1))
+                              .Constant("scales", Tensor({4}, {1, 1, 2, 2}))
+                              .Node("Conv", {"x", "w"}, {"a"})
+                              .Node("Resize", {"a", "", "scales"}, {"y"})
+                              .Output("y");
+  const auto no_resize = [](const Node& node, absl::Span<const TensorType> t,
+                            absl::Span<const HostTensor* const> c) {
+    return node.op == OpKind::kResize ? std::optional<double>()
+                                      : PrefersLast(node, t, c);
+  };
+  EXPECT_EQ(Ops(Turned(graph, {Shape({1, 4, 5, 5})}, no_resize)),
+            "Conv Resize");
+  EXPECT_EQ(Ops(Turned(graph, {Shape({1, 4, 5, 5})})),
+            "Transpose Conv* Resize Transpose");
+}
+
+// A block of scales, though it is one, says along which dimension.
+TEST(ChannelsLast, ScalesInBlocksKeepTheOrder) {
+  const auto quantize = [](const TestTensor& scale, int64_t block_size) {
+    return TestGraph()
+        .Input("x", kF32, {1, 4, 5, 5})
+        .Constant("w", Weights(4, 4, 1))
+        .Constant("scale", scale)
+        .Node("Conv", {"x", "w"}, {"a"})
+        .Node("QuantizeLinear", {"a", "scale"}, {"y"},
+              {{"axis", int64_t{1}}, {"block_size", block_size}})
+        .Output("y")
+        .Opset(21);
+  };
+  EXPECT_EQ(Ops(Turned(quantize(Tensor({}, {0.5f}), 0), {Shape({1, 4, 5, 5})})),
+            "Transpose Conv* QuantizeLinear Transpose");
+  EXPECT_EQ(Ops(Turned(quantize(Pattern(kF32, {1, 1, 5, 5}), 4),
+                       {Shape({1, 4, 5, 5})})),
+            "Transpose Conv* Transpose QuantizeLinear");
+}
+
 class ChannelsLastRun : public testing::Test {
  protected:
   // The outputs with the pass forced on every node, against those without it.
@@ -223,6 +263,37 @@ TEST_F(ChannelsLastRun, PadsAxesAndScalesAreReordered) {
           .Output("moved")
           .Opset(18),
       {Pattern(kF32, {2, 3, 5, 4})}, "Conv* Pad Resize ReduceMean ReduceMax");
+}
+
+// Every set of axes, kept and dropped: what is left keeps its order.
+TEST_F(ChannelsLastRun, EverySetOfAxesIsReduced) {
+  for (int rank : {3, 4, 5}) {
+    const Dims dims = {2, 3, 5, 4, 6};
+    const Shape shape = *Shape::Create(absl::MakeConstSpan(dims).first(rank));
+    std::vector<TestGraph::Extent> extents(dims.begin(), dims.begin() + rank);
+    Dims kernel = {6, 3, 1, 1, 1};
+    kernel.resize(rank);
+    for (int set = 1; set < 1 << rank; ++set) {
+      Ints axes;
+      for (int d = 0; d < rank; ++d) {
+        if (set >> d & 1) axes.push_back(d % 2 == 0 ? d : d - rank);
+      }
+      for (int64_t keep : {0, 1}) {
+        ExpectTheSame(
+            TestGraph()
+                .Input("x", kF32, extents)
+                .Constant("w", Pattern(kF32, *Shape::Create(kernel), 3))
+                .Constant(
+                    "axes",
+                    Tensor<int64_t>({static_cast<int64_t>(axes.size())}, axes))
+                .Node("Conv", {"x", "w"}, {"a"})
+                .Node("ReduceMean", {"a", "axes"}, {"y"}, {{"keepdims", keep}})
+                .Output("y")
+                .Opset(18),
+            {Pattern(kF32, shape)}, "Conv*");
+      }
+    }
+  }
 }
 
 // As nets with groups exchange their channels.
