@@ -12,7 +12,9 @@
 // even L) count as 0.
 //
 // x and y are contiguous and different buffers. Computes in x's type, 16-bit
-// floats in float32. Axis and length must be known before the run.
+// floats in float32. Axis and length must be known before the run. A length
+// that fourier::CheckLength() refuses is kResourceExhausted, unless there is
+// nothing to transform.
 
 #include <cstdint>
 #include <memory>
@@ -149,8 +151,13 @@ uint64_t DftWorkspaceBytes(const NodeSite& site) {
 template <typename T>
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareDft(const NodeSite& site,
                                                         Device&) {
-  return std::make_unique<DftState<ComputeType<T>>>(AxisOf(site),
-                                                    LengthOf(site));
+  const int axis = AxisOf(site);
+  const int64_t length = LengthOf(site);
+  if (LineCount(site.input(0).shape, axis) == 0) return nullptr;
+  if (absl::Status status = fourier::CheckLength(length); !status.ok()) {
+    return status;
+  }
+  return std::make_unique<DftState<ComputeType<T>>>(axis, length);
 }
 
 KernelCost DftCost(const NodeSite& site) {
@@ -166,6 +173,7 @@ KernelCost DftCost(const NodeSite& site) {
 template <typename T>
 absl::Status RunDft(const KernelCall& call) {
   using Number = ComputeType<T>;
+  if (call.state == nullptr) return absl::OkStatus();  // no lines
   const auto& params = std::get<DftParams>(call.params);
   const auto& state = static_cast<const DftState<Number>&>(*call.state);
   const fourier::Transform<Number>& transform = state.transform;

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "backends/api/host_services.h"
 #include "backends/api/launch_context.h"
 
@@ -22,6 +24,9 @@
 // by itself). Any other becomes a convolution with a chirp (Bluestein, 1970),
 // which is done by transforms of a power of two. Either takes O(n log n), so
 // that no length that a client likes takes minutes.
+//
+// The tables of a length are on the host and count for no run's memory:
+// CheckLength() bounds them.
 namespace tensord::fourier {
 
 // std::complex multiplies with care for infinities, which costs a call.
@@ -49,6 +54,26 @@ inline int64_t ConvolutionLength(int64_t length) {
   int64_t power = 1;
   while (power < 2 * length - 1) power *= 2;
   return power;
+}
+
+// The longest transform that has tables. At this length a convolution's chirp,
+// filter and roots, and the scratch to make them, are 224 MiB of float64,
+// made in about a second; a length of small factors takes 64 MiB. So lengths
+// of small factors are served up to this one, and all others up to its half.
+inline constexpr int64_t kMaxTransform = int64_t{1} << 22;
+
+// kResourceExhausted for a length whose tables would be too large; `length` is
+// in [1, 2^60].
+inline absl::Status CheckLength(int64_t length) {
+  int64_t rest = length;
+  for (int radix : {2, 3, 5, 7, 11, 13}) {
+    while (rest % radix == 0) rest /= radix;
+  }
+  const int64_t transform = rest == 1 ? length : ConvolutionLength(length);
+  if (transform <= kMaxTransform) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the transform's length ", length, " takes tables of ",
+                   transform, " elements, above ", kMaxTransform));
 }
 
 // exp(-2 pi i k / length); k in [0, length).
@@ -198,7 +223,7 @@ class Transform {
  public:
   using Value = Complex<Number>;
 
-  // `length` is at least 1.
+  // `length` is at least 1, and CheckLength() has passed it.
   explicit Transform(int64_t length) : length_(length) {
     if (direct_.Init(length)) return;
     padded_ = ConvolutionLength(length);
@@ -242,16 +267,16 @@ class Transform {
  private:
   // The transform of the conjugate chirp, both ways from 0, over its length.
   void MakeFilter() {
-    std::vector<Value> data(padded_, Value{0, 0});
+    filter_.assign(padded_, Value{0, 0});
     std::vector<Value> scratch(padded_);
     const Number scale = Number{1} / static_cast<Number>(padded_);
     for (int64_t n = 0; n < length_; ++n) {
       const Value value = {chirp_[n].re * scale, -chirp_[n].im * scale};
-      data[n] = value;
-      if (n > 0) data[padded_ - n] = value;
+      filter_[n] = value;
+      if (n > 0) filter_[padded_ - n] = value;
     }
-    const Value* filter = convolution_.Run(data.data(), scratch.data());
-    filter_.assign(filter, filter + padded_);
+    const Value* result = convolution_.Run(filter_.data(), scratch.data());
+    if (result == scratch.data()) filter_.swap(scratch);
   }
 
   int64_t length_;

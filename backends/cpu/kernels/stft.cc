@@ -7,7 +7,8 @@
 // (1 everywhere where there is none) and y [batch, frames, bins, 2] of complex
 // ones, with k up to L / 2 where it is one-sided. All are contiguous and y is
 // another buffer. Computes in x's type, 16-bit floats in float32. Step and
-// length must be known before the run.
+// length must be known before the run. A length that fourier::CheckLength()
+// refuses is kResourceExhausted, unless there are no frames.
 
 #include <cstdint>
 #include <memory>
@@ -69,8 +70,13 @@ uint64_t StftWorkspaceBytes(const NodeSite& site) {
 template <typename T>
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareStft(const NodeSite& site,
                                                          Device&) {
+  const int64_t length = LengthOf(site);
+  if (FrameCount(site) == 0) return nullptr;
+  if (absl::Status status = fourier::CheckLength(length); !status.ok()) {
+    return status;
+  }
   return std::make_unique<StftState<ComputeType<T>>>(
-      HostInteger(site, kStepInput), LengthOf(site));
+      HostInteger(site, kStepInput), length);
 }
 
 KernelCost StftCost(const NodeSite& site) {
@@ -84,6 +90,7 @@ KernelCost StftCost(const NodeSite& site) {
 template <typename T>
 absl::Status RunStft(const KernelCall& call) {
   using Number = ComputeType<T>;
+  if (call.state == nullptr) return absl::OkStatus();  // no frames
   const auto& state = static_cast<const StftState<Number>&>(*call.state);
   const int64_t length = state.transform.length();
   const Shape& x_shape = call.input_layout(0).shape;

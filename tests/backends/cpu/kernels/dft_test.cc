@@ -212,6 +212,28 @@ TEST(DftTest, NoLinesGiveNothing) {
             Shape({0, 4, 2}));
 }
 
+TEST(DftTest, NoLinesHaveNoTables) {
+  const int64_t length = int64_t{1} << 40;
+  EXPECT_EQ(
+      MustRunOp(MakeCase({.length = length}, Tensor({0, 4, 1}, {}), 1)).shape,
+      Shape({0, length, 2}));
+}
+
+TEST(DftTest, LengthsOfLargeTablesAreRefused) {
+  const auto run = [](int64_t length) {
+    return RunOp(MakeCase({.length = length}, Tensor({1, 2, 1}, {0, 1}), 1));
+  };
+  const int64_t most = int64_t{1} << 22;
+  EXPECT_THAT(run(most), IsOk());
+  EXPECT_THAT(run(most / 2 - 1), IsOk());  // 7 * 7 * 127 * 337
+  EXPECT_THAT(run(most / 2 + 17),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("the transform's length 2097169 takes tables "
+                                 "of 8388608 elements, above 4194304")));
+  EXPECT_THAT(run(2 * most), StatusIs(absl::StatusCode::kResourceExhausted,
+                                      HasSubstr("tables of 8388608 elements")));
+}
+
 struct StftCase {
   int64_t step;
   bool has_window;
@@ -269,6 +291,16 @@ TEST(StftTest, FramesAreTransformedEachByItself) {
       }
     }
   }
+}
+
+TEST(StftTest, NoSignalsHaveNoTables) {
+  const int64_t length = int64_t{1} << 40;
+  EXPECT_EQ(MustRunOp({.op = "STFT",
+                       .inputs = {Tensor({0, length, 1}, {}),
+                                  Tensor<int64_t>({}, {1})},
+                       .constants = {1}})
+                .shape,
+            Shape({0, 1, length / 2 + 1, 2}));
 }
 
 }  // namespace
