@@ -24,9 +24,10 @@ namespace tensord {
 class RandomSequence {
  public:
   // The sequence of a seed; without one, a sequence that no other launch has.
+  // Mix(0) is 0: without the golden ratio, seed 0 would begin with a 0.
   explicit RandomSequence(std::optional<float> seed)
-      : key_(Mix(seed.has_value() ? std::bit_cast<uint32_t>(*seed)
-                                  : KeyOfThisLaunch())) {}
+      : key_(Mix(kGolden + (seed.has_value() ? std::bit_cast<uint32_t>(*seed)
+                                             : KeyOfThisLaunch()))) {}
 
   uint64_t Bits(int64_t i) const {
     return Mix(key_ + static_cast<uint64_t>(i) * kGolden);

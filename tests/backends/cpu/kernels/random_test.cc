@@ -82,6 +82,17 @@ TEST(RandomTest, ASeedGivesTheSameAndNoneGivesOthers) {
   }
 }
 
+// The bits of that seed are 0, which a mixer may keep.
+TEST(RandomTest, SeedZeroIsLikeAnyOther) {
+  const TestTensor uniform = Draw("RandomUniform", {{"seed", 0.0f}});
+  const TestTensor normal = Draw("RandomNormal", {{"seed", 0.0f}});
+  for (int64_t i = 0; i < 4; ++i) {
+    EXPECT_GT(uniform.At(i), 1e-6) << i;
+    EXPECT_GT(std::abs(normal.At(i)), 1e-6) << i;
+  }
+  EXPECT_NEAR(MomentsOf(uniform).mean, 0.5, 0.006);
+}
+
 TEST(RandomTest, LikeTakesTheShapeAndTheDType) {
   for (const char* op : {"RandomUniformLike", "RandomNormalLike"}) {
     for (DType dtype : {DType::kFloat32, DType::kFloat64, DType::kFloat16,
