@@ -41,10 +41,13 @@ struct Sums {
   double weight = 0;
 };
 
-// Samples of a block: the softmax walks all classes of each.
-int64_t BlockSamples(bool has_softmax, int64_t classes) {
+// Samples of a block: the softmax walks all classes of each. However many
+// classes there are, neighbouring samples stay together, or each class would be
+// a cache line of its own for every sample.
+int64_t BlockSamples(bool has_softmax, int64_t classes, int64_t inner) {
   if (!has_softmax) return kGrainElements;
-  return std::max<int64_t>(1, kGrainElements / std::max<int64_t>(1, classes));
+  return std::max({int64_t{1}, std::min(kSideBySide, inner),
+                   kGrainElements / std::max<int64_t>(1, classes)});
 }
 
 template <typename T, typename Index, bool kHasSoftmax>
@@ -71,7 +74,7 @@ class Loss {
 
   absl::Status Run() const {
     if (absl::Status status = CheckTargets(); !status.ok()) return status;
-    const int64_t block = BlockSamples(kHasSoftmax, classes_);
+    const int64_t block = BlockSamples(kHasSoftmax, classes_, inner_);
     const int64_t blocks = (samples_ + block - 1) / block;
     workers_.ParallelFor(blocks, 1, [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
@@ -189,7 +192,9 @@ uint64_t LossWorkspaceBytes(const NodeSite& site) {
   if (std::get<LossParams>(site.params).reduction == LossReduction::kNone) {
     return 0;
   }
-  const int64_t block = BlockSamples(HasSoftmax(site), site.input(0).shape[1]);
+  const Shape& scores = site.input(0).shape;
+  const int64_t block = BlockSamples(HasSoftmax(site), scores[1],
+                                     scores.ElementCount(2, scores.rank()));
   const int64_t samples = site.input(1).shape.element_count();
   return static_cast<uint64_t>((samples + block - 1) / block) * sizeof(Sums);
 }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/kernel.h"
+#include "backends/cpu/kernels/training_kernels.h"
 #include "tests/support/matchers.h"
 #include "tests/support/run_op.h"
 
@@ -124,11 +126,12 @@ void ExpectMatches(const LossCase& c, DType dtype, DType index) {
 }
 
 // The shapes have one sample more than what runs side by side, more samples
-// than a block, and classes that make a block one sample.
+// than a block, and more classes than make a block.
 TEST(LossTest, MatchesTheDefinition) {
   for (const Shape& scores :
        {Shape({3, 5}), Shape({2, 1}), Shape({4100, 3}), Shape({2, 3, 65}),
-        Shape({2, 5000, 3}), Shape({2, 3, 2, 3, 2, 1, 2})}) {
+        Shape({2, 5000, 3}), Shape({3, 5000}), Shape({2, 4200, 65}),
+        Shape({2, 3, 2, 3, 2, 1, 2})}) {
     for (const char* reduction : {"none", "mean", "sum"}) {
       for (bool has_weights : {false, true}) {
         for (const std::optional<int64_t> ignored :
@@ -139,6 +142,26 @@ TEST(LossTest, MatchesTheDefinition) {
       }
     }
   }
+}
+
+// A block has one sum. One of fewer samples than lie side by side would read a
+// cache line for each class of each sample.
+TEST(LossTest, ManyClassesLeaveNeighbouringSamplesTogether) {
+  const auto workspace_bytes = [](int64_t classes) {
+    const DType dtypes[] = {DType::kFloat32, DType::kInt64, DType::kFloat32};
+    const Layout layouts[] = {Layout::Contiguous(Shape({2, classes, 256})),
+                              Layout::Contiguous(Shape({2, 256})),
+                              Layout::Contiguous(Shape())};
+    const OpParams params = LossParams{};
+    return LossWorkspaceBytes({.op = OpKind::kSoftmaxCrossEntropyLoss,
+                               .dtypes = dtypes,
+                               .input_count = 2,
+                               .layouts = layouts,
+                               .host_constants = {},
+                               .params = params});
+  };
+  EXPECT_EQ(workspace_bytes(64), 2 * 256 / 64 * 2 * sizeof(double));
+  EXPECT_EQ(workspace_bytes(8192), workspace_bytes(64));
 }
 
 TEST(LossTest, EveryDTypeMatchesTheDefinition) {
