@@ -146,6 +146,24 @@ void AddConvs(std::vector<KernelCase>& cases) {
   }
 }
 
+// Images turned around.
+void AddTransposes(std::vector<KernelCase>& cases) {
+  for (const Shape& x : {Shape({1, 56, 56, 256}), Shape({1, 14, 14, 1024}),
+                         Shape({1, 224, 224, 3})}) {
+    const Shape y({x[0], x[3], x[1], x[2]});
+    cases.push_back({.name = absl::StrCat("transpose_to_first_", x[3]),
+                     .op = OpKind::kTranspose,
+                     .params = TransposeParams{.permutation = {0, 3, 1, 2}},
+                     .inputs = {{x}},
+                     .outputs = {{y}}});
+    cases.push_back({.name = absl::StrCat("transpose_to_last_", x[3]),
+                     .op = OpKind::kTranspose,
+                     .params = TransposeParams{.permutation = {0, 2, 3, 1}},
+                     .inputs = {{y}},
+                     .outputs = {{x}}});
+  }
+}
+
 // Chains over an image with channels last, and over the activations of an
 // encoder.
 void AddChains(std::vector<KernelCase>& cases) {
@@ -198,6 +216,7 @@ std::vector<KernelCase> KernelCases() {
   AddProducts(cases);
   AddIntegerProducts(cases);
   AddConvs(cases);
+  AddTransposes(cases);
   AddChains(cases);
   AddSoftmax(cases);
   return cases;

@@ -5,16 +5,18 @@
 #include <cstdint>
 #include <cstring>
 
-// Transposing matrices of float32: an image whose channels come first is the
-// transpose of one whose channels come last.
+// Transposing matrices of elements of 4 bytes: an image whose channels come
+// first is the transpose of one whose channels come last.
 //
 // Everything is in this header, so that a kernel's revision covers it.
 namespace tensord {
 
 // Four rows of four elements, in vectors that every machine has.
-inline void Transpose4x4(const float* from, int64_t from_stride, float* to,
-                         int64_t to_stride) {
-  typedef float Vector __attribute__((vector_size(16)));
+template <typename Element>
+void Transpose4x4(const Element* from, int64_t from_stride, Element* to,
+                  int64_t to_stride) {
+  static_assert(sizeof(Element) == 4);
+  typedef Element Vector __attribute__((vector_size(16)));
   Vector rows[4];
   for (int i = 0; i < 4; ++i) {
     std::memcpy(&rows[i], from + i * from_stride, sizeof(Vector));
@@ -34,30 +36,44 @@ inline void Transpose4x4(const float* from, int64_t from_stride, float* to,
 }
 
 // to[c * to_stride + r] = from[r * from_stride + c] for r below `rows` and c
-// below `columns`; the two do not overlap. In strips of columns that take no
-// more than a cache line of each row, so that a line is read once.
-inline void TransposePlane(const float* from, int64_t from_stride, int64_t rows,
-                           int64_t columns, float* to, int64_t to_stride) {
-  constexpr int64_t kStrip = 16;
-  for (int64_t strip = 0; strip < columns; strip += kStrip) {
-    const int64_t end = std::min(strip + kStrip, columns);
-    int64_t r = 0;
-    for (; r + 4 <= rows; r += 4) {
-      int64_t c = strip;
-      for (; c + 4 <= end; c += 4) {
-        Transpose4x4(from + r * from_stride + c, from_stride,
-                     to + c * to_stride + r, to_stride);
-      }
-      for (; c < end; ++c) {
-        for (int64_t i = 0; i < 4; ++i) {
-          to[c * to_stride + r + i] = from[(r + i) * from_stride + c];
+// below `columns`; the two do not overlap. In squares of a cache line each way,
+// so that a line is brought in once: along the rows where it is those of `to`
+// that lie a power of two apart, and so push each other out of the cache, else
+// along the columns.
+template <typename Element>
+void TransposePlane(const Element* from, int64_t from_stride, int64_t rows,
+                    int64_t columns, Element* to, int64_t to_stride) {
+  constexpr int64_t kLine = 16;
+  const bool goes_along_rows = to_stride % 256 == 0;
+  const auto square = [&](int64_t r, int64_t c) {
+    Transpose4x4(from + r * from_stride + c, from_stride,
+                 to + c * to_stride + r, to_stride);
+  };
+  const int64_t whole_rows = rows / 4 * 4;
+  const int64_t whole_columns = columns / 4 * 4;
+  for (int64_t c0 = 0; c0 < whole_columns; c0 += kLine) {
+    const int64_t c1 = std::min(c0 + kLine, whole_columns);
+    for (int64_t r0 = 0; r0 < whole_rows; r0 += kLine) {
+      const int64_t r1 = std::min(r0 + kLine, whole_rows);
+      if (goes_along_rows) {
+        for (int64_t c = c0; c < c1; c += 4) {
+          for (int64_t r = r0; r < r1; r += 4) square(r, c);
+        }
+      } else {
+        for (int64_t r = r0; r < r1; r += 4) {
+          for (int64_t c = c0; c < c1; c += 4) square(r, c);
         }
       }
     }
-    for (; r < rows; ++r) {
-      for (int64_t c = strip; c < end; ++c) {
-        to[c * to_stride + r] = from[r * from_stride + c];
-      }
+  }
+  for (int64_t c = whole_columns; c < columns; ++c) {
+    for (int64_t r = 0; r < whole_rows; ++r) {
+      to[c * to_stride + r] = from[r * from_stride + c];
+    }
+  }
+  for (int64_t r = whole_rows; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) {
+      to[c * to_stride + r] = from[r * from_stride + c];
     }
   }
 }

@@ -15,6 +15,7 @@
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/element.h"
+#include "backends/cpu/kernels/plane_transpose.h"
 #include "backends/cpu/kernels/strided_walk.h"
 
 namespace tensord {
@@ -45,6 +46,10 @@ int DenseDimension(const Walk& walk) {
 template <typename Element>
 void TransposeTile(const Element* x, int64_t x_stride, Element* y,
                    int64_t y_stride, int64_t rows, int64_t columns) {
+  if constexpr (sizeof(Element) == 4) {
+    TransposePlane(x, x_stride, columns, rows, y, y_stride);
+    return;
+  }
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) {
       y[r * y_stride + c] = x[r + c * x_stride];

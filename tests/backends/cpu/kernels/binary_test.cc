@@ -142,6 +142,15 @@ TEST(PowTest, BaseAndExponentMayDiffer) {
   EXPECT_THAT(MustRunOp({.op = "Pow",
                          .inputs = {base, Tensor<int64_t>({3}, {4, 5, -1})}}),
               Near({1, 32, 1.0 / 3}, 1e-6));
+  // A square is a product, of whatever sign and size.
+  EXPECT_THAT(MustRunOp({.op = "Pow",
+                         .inputs = {Tensor({5}, {-3, 0.5f, 0, 1e30f, -1e-3f}),
+                                    Tensor({}, {2})}}),
+              Near({9, 0.25f, 0, INFINITY, 1e-6f}, 1e-12));
+  EXPECT_THAT(
+      MustRunOp(
+          {.op = "Pow", .inputs = {Tensor({2}, {-3, 4}), Tensor({1, 1}, {2})}}),
+      IsNear(Tensor({1, 2}, {9, 16}), Tolerance{}));
   EXPECT_THAT(MustRunOp({.op = "Pow", .inputs = {base, Tensor({}, {0.5f})}}),
               Near({1, std::sqrt(2.0), std::sqrt(3.0)}, 1e-6));
 }
