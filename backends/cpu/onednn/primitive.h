@@ -111,7 +111,7 @@ class Primitive {
     absl::InlinedVector<dnnl_exec_arg_t, 6> operands;
     ~Slot();
   };
-  static constexpr int kSlots = 4;
+  static constexpr int kSlots = 16;
 
   Primitive() = default;
   absl::Status Fill(Slot& slot) const;

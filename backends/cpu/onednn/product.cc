@@ -64,6 +64,36 @@ absl::StatusOr<PrimitiveDesc> Describe(const ProductSite& site, int64_t m,
   return PrimitiveDesc::Create(&desc, attributes);
 }
 
+// Calls visit(is_rest_of_rows, is_rest_of_columns, desc) for a part of each
+// extent that there is. What accepts, plans and makes a node walks the same
+// descriptions: how the first part of some columns likes B packed holds for the
+// other, and that may be other code with other scratch memory than B in any
+// format would get.
+template <typename Visit>
+absl::Status ForEachForm(const ProductSite& site, const Parts& parts,
+                         Visit visit) {
+  for (bool is_rest_of_columns : {false, true}) {
+    const int64_t n =
+        is_rest_of_columns ? parts.columns.rest() : parts.columns.size;
+    dnnl_memory_desc_t packed;
+    bool is_packed = false;
+    for (bool is_rest_of_rows : {false, true}) {
+      const int64_t m = is_rest_of_rows ? parts.rows.rest() : parts.rows.size;
+      if (m == 0 || n == 0) continue;
+      absl::StatusOr<PrimitiveDesc> desc =
+          Describe(site, m, n, is_packed ? &packed : nullptr);
+      if (!desc.ok()) return desc.status();
+      if (site.has_constant_b && !is_packed) {
+        packed = desc->operand(DNNL_ARG_WEIGHTS);
+        is_packed = true;
+      }
+      absl::Status status = visit(is_rest_of_rows, is_rest_of_columns, *desc);
+      if (!status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status Product::Accepts(const ProductSite& site) {
@@ -79,8 +109,9 @@ absl::Status Product::Accepts(const ProductSite& site) {
         absl::StrCat("a matrix of ", site.m, " x ", site.k, " x ", site.n,
                      " has above ", kMaxExtent, " elements"));
   }
-  const Parts parts = Cut(site);
-  return Describe(site, parts.rows.size, parts.columns.size, nullptr).status();
+  return ForEachForm(site, Cut(site), [](bool, bool, const PrimitiveDesc&) {
+    return absl::OkStatus();
+  });
 }
 
 int64_t Product::PartCount(const ProductSite& site) {
@@ -91,14 +122,11 @@ int64_t Product::PartCount(const ProductSite& site) {
 uint64_t Product::ScratchBytes(const ProductSite& site) {
   const Parts parts = Cut(site);
   uint64_t bytes = 0;
-  for (int64_t m : {parts.rows.size, parts.rows.rest()}) {
-    for (int64_t n : {parts.columns.size, parts.columns.rest()}) {
-      if (m == 0 || n == 0) continue;
-      auto desc = Describe(site, m, n, nullptr);
-      // Create() will say what is wrong.
-      if (desc.ok()) bytes = std::max(bytes, desc->scratchpad_bytes());
-    }
-  }
+  // Create() will say what is wrong.
+  ForEachForm(site, parts, [&](bool, bool, const PrimitiveDesc& desc) {
+    bytes = std::max(bytes, desc.scratchpad_bytes());
+    return absl::OkStatus();
+  }).IgnoreError();
   if (parts.columns.count() > 1 || site.is_integer()) {
     bytes =
         AlignUp(bytes) + parts.rows.size * parts.columns.size * sizeof(float);
@@ -110,26 +138,20 @@ absl::StatusOr<std::unique_ptr<Product>> Product::Create(
     const ProductSite& site, const void* b, Device& device) {
   const Parts parts = Cut(site);
   std::unique_ptr<Product> result(new Product(site, parts.rows, parts.columns));
-  for (int i = 0; i < 2; ++i) {
-    const int64_t n = i == 0 ? parts.columns.size : parts.columns.rest();
-    const dnnl_memory_desc_t* packed = nullptr;
-    for (int j = 0; j < 2; ++j) {
-      const int64_t m = j == 0 ? parts.rows.size : parts.rows.rest();
-      if (m == 0 || n == 0) continue;
-      auto desc = Describe(site, m, n, packed);
-      if (!desc.ok()) return desc.status();
-      if (site.has_constant_b && packed == nullptr) {
-        result->packed_desc_[i] = desc->operand(DNNL_ARG_WEIGHTS);
-        packed = &result->packed_desc_[i];
-      }
-      Primitive::Arguments arguments = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS,
-                                        DNNL_ARG_DST, DNNL_ARG_SCRATCHPAD};
-      if (site.has_bias) arguments.push_back(DNNL_ARG_BIAS);
-      auto primitive = Primitive::Create(*desc, arguments);
-      if (!primitive.ok()) return primitive.status();
-      result->primitives_[j][i] = *std::move(primitive);
-    }
-  }
+  Primitive::Arguments arguments = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS,
+                                    DNNL_ARG_DST, DNNL_ARG_SCRATCHPAD};
+  if (site.has_bias) arguments.push_back(DNNL_ARG_BIAS);
+  absl::Status status =
+      ForEachForm(site, parts, [&](bool j, bool i, const PrimitiveDesc& desc) {
+        if (site.has_constant_b) {
+          result->packed_desc_[i] = desc.operand(DNNL_ARG_WEIGHTS);
+        }
+        auto primitive = Primitive::Create(desc, arguments);
+        if (!primitive.ok()) return primitive.status();
+        result->primitives_[j][i] = *std::move(primitive);
+        return absl::OkStatus();
+      });
+  if (!status.ok()) return status;
   if (site.has_constant_b) {
     if (absl::Status status =
             result->PackB(static_cast<const std::byte*>(b), device);

@@ -30,10 +30,12 @@ inline constexpr double kIntegerPartFlops = 64e6;
 inline constexpr double kSpeedup = 1.6;
 inline constexpr double kIntegerSpeedup = 5;
 
-// The machine's processors, whether this process may use them or not.
+// The machine's processors, whether this process may use them or not; of a
+// large machine as many as a part of it would have, since each part costs.
 inline int64_t ProcessorCount() {
+  constexpr int64_t kMost = 32;
   static const int64_t count =
-      std::max<int64_t>(1, sysconf(_SC_NPROCESSORS_CONF));
+      std::clamp<int64_t>(sysconf(_SC_NPROCESSORS_CONF), 1, kMost);
   return count;
 }
 
