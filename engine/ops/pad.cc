@@ -61,6 +61,11 @@ absl::StatusOr<OpParams> Read(NodeReader& node) {
 }
 
 absl::Status CheckOperands(const InferContext& context) {
+  // An attribute up to operator set 10, so that OpDef cannot require it.
+  if (!context.has_input(kPads)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("input ", kPads, " is required and absent"));
+  }
   TENSORD_RETURN_IF_ERROR(context.CheckDType(kPads, kInt64Only));
   TENSORD_RETURN_IF_ERROR(context.CheckRank(kPads, 1, 1));
   if (context.has_input(kValue)) {

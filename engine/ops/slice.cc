@@ -39,6 +39,13 @@ absl::StatusOr<OpParams> Read(NodeReader& node) {
 
 absl::Status CheckArguments(const InferContext& context) {
   TENSORD_RETURN_IF_ERROR(context.CheckRank(0, 1, kMaxRank));
+  // Attributes up to operator set 9, so that OpDef cannot require them.
+  for (int i : {kStarts, kEnds}) {
+    if (!context.has_input(i)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("input ", i, " is required and absent"));
+    }
+  }
   for (int i = kStarts; i < context.input_count(); ++i) {
     if (!context.has_input(i)) continue;
     TENSORD_RETURN_IF_ERROR(context.CheckDType(i, kIndexDTypes));

@@ -239,6 +239,9 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareResize(const NodeSite& site,
           ? Values<float>(site, params.roi_input)
           : absl::Span<const float>();
   auto tables = std::make_unique<ResizeTables>();
+  // Beside an extent of 0 another may be as large as a client likes: its table
+  // would not be.
+  if (y.element_count() == 0) return tables;
   tables->axes.resize(x.rank());
   for (int d = 0; d < x.rank(); ++d) {
     ResizeAxisSpec spec{x[d], y[d], resized.scales[d]};

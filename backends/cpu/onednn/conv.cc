@@ -92,7 +92,8 @@ class ConvDescriber {
 
  private:
   static bool IsFlat(const conv::Axis& axis) {
-    return axis.input == 1 && axis.output == 1 && axis.window.kernel == 1;
+    return axis.input == 1 && axis.output == 1 && axis.window.kernel == 1 &&
+           axis.window.pad_begin == 0;
   }
 
   // Channels last, with `rows` of the dimension that is cut.

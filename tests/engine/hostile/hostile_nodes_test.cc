@@ -319,6 +319,43 @@ const HostileNode kIndices[] = {
      .text = "-9223372036854775808",
      .opset = 26},
 };
+// What older operator sets had as an attribute, left out though it is required.
+const TestTensor kMatrix = Pattern(DType::kFloat32, {3, 4});
+const HostileNode kHoles[] = {
+    {.name = "SliceWithoutStarts",
+     .op = "Slice",
+     .operands = {kMatrix, kAbsent, Vector({2})},
+     .text = "input 1 is required"},
+    {.name = "SliceWithoutStartsWithAxes",
+     .op = "Slice",
+     .operands = {kMatrix, kAbsent, Vector({2}), Vector({0}), Vector({1})},
+     .text = "input 1 is required"},
+    {.name = "SliceWithoutEnds",
+     .op = "Slice",
+     .operands = {kMatrix, Vector({0}), kAbsent, Vector({0}), Vector({1})},
+     .text = "input 2 is required"},
+    {.name = "PadWithoutPads",
+     .op = "Pad",
+     .operands = {kMatrix, kAbsent, Number(1)},
+     .text = "input 1 is required"},
+    {.name = "PadWithoutPadsWithAxes",
+     .op = "Pad",
+     .operands = {kMatrix, kAbsent, Number(1), Vector({0})},
+     .text = "input 1 is required",
+     .opset = 18},
+};
+// An image without rows that is made wide: its tables are not made.
+TEST_F(HostileTest, AResizeOfNothingTakesNothing) {
+  EXPECT_THAT(ServeConstants(
+                  {.op = "Resize",
+                   .operands = {Pattern(DType::kFloat32, {1, 1, 0, 2}), kAbsent,
+                                kAbsent, Vector({1, 1, 0, int64_t{1} << 28})}}),
+              IsOk());
+}
+
+INSTANTIATE_TEST_SUITE_P(Holes, HostileNodeTest, testing::ValuesIn(kHoles),
+                         NameOf);
+
 INSTANTIATE_TEST_SUITE_P(Indices, HostileNodeTest, testing::ValuesIn(kIndices),
                          NameOf);
 

@@ -55,5 +55,25 @@ TEST(ConvPartsTest, EverySiblingAgreesWithThePortableKernel) {
   }
 }
 
+// A depth of 1 that is all padding: the library cannot do without that
+// dimension.
+TEST(ConvPartsTest, PaddingInFrontOfADepthOfOneCounts) {
+  const auto all = RunOpOnEveryKernel(
+      {.op = "Conv",
+       .inputs = {Pattern(DType::kFloat32, {2, 16, 1, 24, 24}, 1),
+                  Pattern(DType::kFloat32, {32, 16, 1, 3, 3}, 2)},
+       .attributes = {{"pads", std::vector<int64_t>{1, 0, 0, 0, 0, 0}},
+                      {"strides", std::vector<int64_t>{2, 1, 1}}},
+       .constants = {1}});
+  ASSERT_THAT(all, IsOk());
+  for (const auto& [kernel, outputs] : *all) {
+    EXPECT_THAT(
+        outputs[0],
+        IsNear(all->back().outputs[0],
+               ToleranceFor(DType::kFloat32, OpFamily::kContraction, 16 * 9)))
+        << kernel;
+  }
+}
+
 }  // namespace
 }  // namespace tensord
