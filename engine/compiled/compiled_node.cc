@@ -125,6 +125,18 @@ absl::StatusOr<CompiledNode> CompileNode(OpKind op, DTypeList dtypes,
   return node;
 }
 
+const KernelEntry* ChooseKernel(const NodeSite& site, BackendId backend,
+                                const KernelBindingTable& table,
+                                const NodeKnowledge& knowledge) {
+  for (const KernelBinding& binding :
+       table.Siblings(site.op, site.dtypes, site.input_count, backend)) {
+    if (Accepts(*binding.entry, site, knowledge).ok()) {
+      return binding.entry;
+    }
+  }
+  return nullptr;
+}
+
 absl::StatusOr<CompletionHandle> ExecuteCompiledWithWaitHint(
     const LaunchContext& context, const CompiledNode& node,
     absl::Span<const StorageView> inputs, absl::Span<const StorageView> outputs,

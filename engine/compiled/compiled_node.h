@@ -75,6 +75,11 @@ absl::StatusOr<CompiledNode> CompileNode(OpKind op, DTypeList dtypes,
                                          const KernelBindingTable& table,
                                          const NodeKnowledge& knowledge = {});
 
+// The kernel that CompileNode would choose, without the node; null for none.
+const KernelEntry* ChooseKernel(const NodeSite& site, BackendId backend,
+                                const KernelBindingTable& table,
+                                const NodeKnowledge& knowledge);
+
 // Runs a compiled node on the context's lane. Outputs were allocated by the
 // caller from shape and dtype; `layouts` is the inputs' followed by the
 // outputs'.

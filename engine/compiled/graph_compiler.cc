@@ -13,12 +13,9 @@
 #include "engine/flow/flow_program.h"
 #include "engine/graph/escape.h"
 #include "engine/ops/op_table.h"
-#include "engine/passes/channels_last.h"
-#include "engine/passes/fold_constants.h"
-#include "engine/passes/fuse_elementwise.h"
 #include "engine/passes/inline_branches.h"
 #include "engine/passes/pass_names.h"
-#include "engine/passes/remove_dead_nodes.h"
+#include "engine/passes/run_passes.h"
 
 namespace tensord {
 namespace {
@@ -63,21 +60,22 @@ class GraphCompiler {
   }
 
  private:
-  bool IsEnabled(absl::string_view pass) const {
-    return !options_.disabled_passes.contains(std::string(pass));
+  absl::StatusOr<Inference> InferShapes(const Graph& graph) const {
+    return InferGraph(graph, input_shapes_, KnownExtents{}, environment_.limits,
+                      environment_.evaluator);
   }
 
   absl::Status Infer() {
-    absl::StatusOr<Inference> inference =
-        InferGraph(*graph_, input_shapes_, KnownExtents{}, environment_.limits,
-                   environment_.evaluator);
+    absl::StatusOr<Inference> inference = InferShapes(*graph_);
     if (!inference.ok()) return inference.status();
     inference_ = *std::move(inference);
     return absl::OkStatus();
   }
 
   absl::Status InlineKnownBranches() {
-    if (!IsEnabled(kInlineBranches)) return absl::OkStatus();
+    if (options_.disabled_passes.contains(std::string(kInlineBranches))) {
+      return absl::OkStatus();
+    }
     size_t count = 0;
     for (int round = 0; round < kMaxInliningRounds; ++round) {
       const std::vector<TakenBranch> known = KnownBranches(*graph_, inference_);
@@ -121,50 +119,26 @@ class GraphCompiler {
   }
 
   absl::Status RunPasses() {
-    const auto count_nodes = [this] { return graph_->nodes.size(); };
-    if (environment_.evaluator != nullptr && IsEnabled(kFoldConstants)) {
-      const size_t before = count_nodes();
-      graph_ = std::make_shared<Graph>(FoldConstants(
-          *graph_, inference_, *environment_.evaluator, environment_.limits));
-      NotePass(kFoldConstants,
-               absl::StrCat("folded ", before - count_nodes(), " nodes"));
+    const KernelEstimator kernels(*environment_.table, device_.info(),
+                                  options_.deterministic);
+    absl::StatusOr<PassResult> result = tensord::RunPasses(
+        *graph_, std::move(inference_),
+        {.disabled = options_.disabled_passes,
+         .evaluator = environment_.evaluator,
+         .limits = environment_.limits,
+         .find_kernel =
+             [&](const Node& node, const Inference& inference) {
+               return kernels.FindKernel(node, inference);
+             },
+         .estimate = kernels,
+         .infer = [&](const Graph& graph) { return InferShapes(graph); }});
+    if (!result.ok()) return result.status();
+    graph_ = std::make_shared<Graph>(std::move(result->graph));
+    inference_ = std::move(result->inference);
+    for (PassResult::Note& note : result->notes) {
+      NotePass(note.pass, std::move(note.effect));
     }
-    if (IsEnabled(kRemoveDeadNodes)) {
-      const size_t before = count_nodes();
-      graph_ = std::make_shared<Graph>(RemoveDeadNodes(*graph_));
-      NotePass(kRemoveDeadNodes,
-               absl::StrCat("removed ", before - count_nodes(), " nodes"));
-    }
-    // Passes keep value ids but make new constants known.
-    if (absl::Status s = Infer(); !s.ok()) return s;
-    if (IsEnabled(kFuseElementwise)) {
-      const size_t before = count_nodes();
-      graph_ = std::make_shared<Graph>(
-          FuseElementwise(*graph_, inference_,
-                          [this](DType dtype) { return HasChain(dtype); }));
-      NotePass(kFuseElementwise,
-               absl::StrCat("left ", count_nodes(), " of ", before, " nodes"));
-    }
-    return IsEnabled(kChannelsLast) ? PassChannelsLast() : absl::OkStatus();
-  }
-
-  bool HasChain(DType dtype) const {
-    return !environment_.table
-                ->Siblings(OpKind::kElementwiseChain, {dtype, dtype}, 1,
-                           device_.info().id.backend)
-                .empty();
-  }
-
-  absl::Status PassChannelsLast() {
-    const KernelEstimator estimate(*environment_.table, device_.info(),
-                                   options_.deterministic);
-    const size_t before = graph_->nodes.size();
-    Graph turned = PropagateChannelsLast(*graph_, inference_, estimate);
-    if (turned.values.size() == graph_->values.size()) return absl::OkStatus();
-    graph_ = std::make_shared<Graph>(RemoveDeadNodes(turned));
-    NotePass(kChannelsLast,
-             absl::StrCat(before, " nodes became ", graph_->nodes.size()));
-    return Infer();
+    return absl::OkStatus();
   }
 
   void NotePass(absl::string_view name, std::string effect) {

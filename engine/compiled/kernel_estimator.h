@@ -7,11 +7,13 @@
 #include "backends/api/backend.h"
 #include "engine/compiled/kernel_binding_table.h"
 #include "engine/graph/graph.h"
+#include "engine/infer/infer.h"
 
 namespace tensord {
 
-// What a node that a pass thinks of would cost on a device: the EstimateNode of
-// engine/passes/channels_last.h.
+// What a node that a pass thinks of would run with on a device, and what it
+// would cost: the FindKernel of engine/passes/pass_context.h and the
+// EstimateNode of engine/passes/channels_last.h.
 //
 // Threading: immutable. Ownership: borrows the table and the device's
 // description.
@@ -22,6 +24,11 @@ class KernelEstimator {
       : table_(table),
         device_(device),
         require_deterministic_(require_deterministic) {}
+
+  // The kernel that the node would be bound to, as far as its operands' types
+  // tell, which are in the inference; null for none.
+  const KernelEntry* FindKernel(const Node& node,
+                                const Inference& inference) const;
 
   std::optional<double> operator()(
       const Node& node, absl::Span<const TensorType> types,

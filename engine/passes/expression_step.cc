@@ -1,5 +1,6 @@
 #include "engine/passes/expression_step.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -192,6 +193,47 @@ std::optional<ElementwiseStep> ElementwiseStepOf(const Node& node,
   ElementwiseStep result;
   result.step.operands.fill(ExpressionStep::kNoOperand);
   if (!ReadStep(node, inference, result)) return std::nullopt;
+  return result;
+}
+
+std::optional<ElementwiseExpression> ExpressionOf(const Node& node,
+                                                  const Inference& inference) {
+  if (node.op == OpKind::kElementwiseChain) {
+    return ElementwiseExpression{std::get<Expression>(node.params),
+                                 node.inputs};
+  }
+  const std::optional<ElementwiseStep> found =
+      ElementwiseStepOf(node, inference);
+  if (!found.has_value()) return std::nullopt;
+  ElementwiseExpression result;
+  ExpressionStep step = found->step;
+  for (int k = 0; k < found->operand_count; ++k) {
+    const ValueId input = node.inputs[found->operand_inputs[k]];
+    const auto known =
+        std::find(result.inputs.begin(), result.inputs.end(), input);
+    step.operands[k] = static_cast<int32_t>(known - result.inputs.begin());
+    if (known == result.inputs.end()) result.inputs.push_back(input);
+  }
+  result.expression.input_count = static_cast<int32_t>(result.inputs.size());
+  result.expression.steps = {step};
+  if (result.inputs.size() < 2) return result;
+  // A number that does not give the result its shape is no input.
+  for (int k = 0; k < 2; ++k) {
+    const std::optional<double> number =
+        KnownScalar(inference, result.inputs[k]);
+    if (!number.has_value() ||
+        KnownScalar(inference, result.inputs[1 - k]).has_value() ||
+        RankOf(inference, result.inputs[k]) >
+            RankOf(inference, result.inputs[1 - k])) {
+      continue;
+    }
+    result.inputs = {result.inputs[1 - k]};
+    result.expression.input_count = 1;
+    result.expression.constants = {*number};
+    result.expression.steps[0].operands[k] = 1;
+    result.expression.steps[0].operands[1 - k] = 0;
+    break;
+  }
   return result;
 }
 

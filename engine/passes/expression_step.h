@@ -2,7 +2,9 @@
 #define TENSORD_ENGINE_PASSES_EXPRESSION_STEP_H_
 
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "backends/api/expression.h"
 #include "engine/graph/graph.h"
@@ -22,6 +24,20 @@ struct ElementwiseStep {
 // other inputs (Clip's bounds) are not known.
 std::optional<ElementwiseStep> ElementwiseStepOf(const Node& node,
                                                  const Inference& inference);
+
+// What a node computes at each element as an expression of its inputs, each of
+// which is listed once: an ElementwiseChain's own, or one step. Nothing for
+// other nodes.
+struct ElementwiseExpression {
+  Expression expression;
+  std::vector<ValueId> inputs;
+};
+std::optional<ElementwiseExpression> ExpressionOf(const Node& node,
+                                                  const Inference& inference);
+
+// The most results that a fused expression holds at once; each costs a kernel a
+// block of scratch.
+inline constexpr int32_t kMaxFusedPlaces = 12;
 
 // The number that a known value of one element of a numeric dtype is. Nothing
 // for an integer that a double cannot hold.

@@ -16,9 +16,16 @@ inline constexpr absl::string_view kRemoveDeadNodes = "remove_dead_nodes";
 inline constexpr absl::string_view kFuseElementwise = "fuse_elementwise";
 inline constexpr absl::string_view kChannelsLast = "channels_last";
 
+// In the order in which they run.
+// clang-format off
 inline constexpr absl::string_view kOptionalPasses[] = {
-    kInlineBranches, kFoldConstants, kRemoveDeadNodes, kFuseElementwise,
-    kChannelsLast};
+    kInlineBranches,
+    kFoldConstants,
+    kRemoveDeadNodes,
+    kFuseElementwise,
+    kChannelsLast,
+};
+// clang-format on
 
 inline bool IsOptionalPass(absl::string_view name) {
   return std::find(std::begin(kOptionalPasses), std::end(kOptionalPasses),

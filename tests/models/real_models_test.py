@@ -76,6 +76,32 @@ class RealModels(unittest.TestCase):
                 outputs = sum(len(glob.glob(os.path.join(path, "output_*.pb"))) for path in sets)
                 self.assertEqual(outcome.out.count("as expected"), outputs, outcome.out)
 
+    def passes(self):
+        """The compile passes that a submission may leave out, which a wrong name is answered with."""
+        outcome = self.daemon.ctl("submit", os.path.join(folder_of("hello_deepa"), "model.onnx"),
+                                  "--disable-pass", "no_such_pass")
+        names = outcome.err.partition("there are ")[2].split()
+        self.assertIn("fold_constants,", names, outcome.err)
+        return [name.rstrip(",") for name in names if name.rstrip(",").replace("_", "").isalpha()]
+
+    def test_no_pass_changes_an_answer(self):
+        """With all passes left out, and with each one alone."""
+        passes = self.passes()
+        for left_out in [passes] + [[name] for name in passes]:
+            options = [option for name in left_out for option in ("--disable-pass", name)]
+            for model in read_table():
+                if model.awaits:
+                    continue
+                with self.subTest(model.name, left_out=left_out):
+                    folder = folder_of(model.name)
+                    graph = self.daemon.ctl("submit", os.path.join(folder, "model.onnx"), "--quiet",
+                                            *options)
+                    self.assertEqual(graph.code, 0, graph)
+                    outcome = self.daemon.ctl(
+                        "run", graph.out.strip(), "--rtol", RTOL, "--atol", model.atol,
+                        "--timeout", "300", "--expect", *sets_of(folder))
+                    self.assertEqual(outcome.code, 0, outcome)
+
     def test_a_change_just_outside_the_tolerance_is_seen(self):
         """In each output of each model that need not wait."""
         for model in read_table():

@@ -5,12 +5,9 @@
 
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "engine/graph/graph_builder.h"
-#include "tests/support/graphs.h"
-#include "tests/support/matchers.h"
+#include "tests/engine/passes/pass_test.h"
 
 namespace tensord {
 namespace {
@@ -20,37 +17,10 @@ using testing::SizeIs;
 
 constexpr DType kF32 = DType::kFloat32;
 
-// Nodes of a graph as "Op(inputs) -> output"; a chain with its steps instead of
-// its name.
-std::vector<std::string> Nodes(const Graph& graph) {
-  std::vector<std::string> lines;
-  for (const Node& node : graph.nodes) {
-    std::string line;
-    if (const auto* expression = std::get_if<Expression>(&node.params)) {
-      for (const ExpressionStep& step : expression->steps) {
-        absl::StrAppend(&line, line.empty() ? "" : " ", OpKindName(step.op));
-      }
-    } else {
-      absl::StrAppend(&line, OpKindName(node.op));
-    }
-    absl::StrAppend(&line, ":");
-    for (ValueId input : node.inputs) {
-      absl::StrAppend(&line, " ", graph.value(input).name);
-    }
-    absl::StrAppend(&line, " -> ", graph.value(node.outputs[0]).name);
-    lines.push_back(line);
-  }
-  return lines;
-}
-
-Graph Fused(const TestGraph& test, bool has_kernel = true) {
-  absl::StatusOr<Graph> graph = BuildGraph(test.definition(), GraphLimits());
-  EXPECT_THAT(graph, IsOk());
-  absl::StatusOr<Inference> inference = InferGraph(*graph, GraphLimits());
-  EXPECT_THAT(inference, IsOk());
-  return FuseElementwise(*graph, *inference,
-                         [has_kernel](DType) { return has_kernel; });
-}
+class FuseElementwiseTest : public PassTest {
+ protected:
+  Graph Fused(const TestGraph& graph) { return After(&FuseElementwise, graph); }
+};
 
 TestGraph HardSwish() {
   return TestGraph()
@@ -65,7 +35,7 @@ TestGraph HardSwish() {
       .Output("y");
 }
 
-TEST(FuseElementwise, AChainBecomesOneNodeWithItsScalarsInside) {
+TEST_F(FuseElementwiseTest, AChainBecomesOneNodeWithItsScalarsInside) {
   const Graph fused = Fused(HardSwish());
   EXPECT_THAT(Nodes(fused), ElementsAre("Add Clip Mul Div: x -> y"));
   const Node& node = fused.nodes[0];
@@ -79,11 +49,12 @@ TEST(FuseElementwise, AChainBecomesOneNodeWithItsScalarsInside) {
   EXPECT_EQ(fused.value(node.outputs[0]).producer, 0);
 }
 
-TEST(FuseElementwise, NothingIsFusedForADTypeWithoutAKernel) {
-  EXPECT_THAT(Nodes(Fused(HardSwish(), false)), SizeIs(4));
+TEST_F(FuseElementwiseTest, NothingIsFusedWithoutAKernel) {
+  kernel_of_ = [](const Node&) { return nullptr; };
+  EXPECT_THAT(Nodes(Fused(HardSwish())), SizeIs(4));
 }
 
-TEST(FuseElementwise, AThousandNodesAreOne) {
+TEST_F(FuseElementwiseTest, AThousandNodesAreOne) {
   TestGraph graph;
   graph.Input("v0", kF32, {4});
   for (int i = 0; i < 1000; ++i) {
@@ -95,7 +66,7 @@ TEST(FuseElementwise, AThousandNodesAreOne) {
 }
 
 // What somebody else reads must be there.
-TEST(FuseElementwise, AValueThatIsReadOutsideEndsAChain) {
+TEST_F(FuseElementwiseTest, AValueThatIsReadOutsideEndsAChain) {
   EXPECT_THAT(
       Nodes(Fused(TestGraph()
                       .Input("x", kF32, {4, 4})
@@ -116,7 +87,7 @@ TEST(FuseElementwise, AValueThatIsReadOutsideEndsAChain) {
 }
 
 // A value with two readers in the chain is computed once.
-TEST(FuseElementwise, BranchesThatMeetAreOneChain) {
+TEST_F(FuseElementwiseTest, BranchesThatMeetAreOneChain) {
   EXPECT_THAT(Nodes(Fused(TestGraph()
                               .Input("x", kF32, {4})
                               .Input("z", kF32, {4})
@@ -128,7 +99,7 @@ TEST(FuseElementwise, BranchesThatMeetAreOneChain) {
 }
 
 // In a chain a small value would be computed for every element.
-TEST(FuseElementwise, WhatIsBroadcastIsComputedBefore) {
+TEST_F(FuseElementwiseTest, WhatIsBroadcastIsComputedBefore) {
   EXPECT_THAT(Nodes(Fused(TestGraph()
                               .Input("x", kF32, {8, 4})
                               .Input("row", kF32, {4})
@@ -140,7 +111,7 @@ TEST(FuseElementwise, WhatIsBroadcastIsComputedBefore) {
 }
 
 // Without the operand of rank 2 the shape of the chain would be another.
-TEST(FuseElementwise, AScalarThatGivesTheResultItsRankStaysAnInput) {
+TEST_F(FuseElementwiseTest, AScalarThatGivesTheResultItsRankStaysAnInput) {
   const Graph fused = Fused(TestGraph()
                                 .Input("x", kF32, {4})
                                 .Constant("one", Tensor({1, 1}, {1}))
@@ -151,7 +122,7 @@ TEST(FuseElementwise, AScalarThatGivesTheResultItsRankStaysAnInput) {
 }
 
 // A square needs no pow(), and any number will do as the exponent's dtype.
-TEST(FuseElementwise, PowersByAConstantAreSteps) {
+TEST_F(FuseElementwiseTest, PowersByAConstantAreSteps) {
   for (const TestTensor& two :
        {Tensor({}, {2}), TensorOf(DType::kInt64, Shape({1}), {2})}) {
     const Graph fused = Fused(TestGraph()
@@ -176,7 +147,7 @@ TEST(FuseElementwise, PowersByAConstantAreSteps) {
               ElementsAre(3));
 }
 
-TEST(FuseElementwise, OtherDTypesAndUnknownBoundsStayNodes) {
+TEST_F(FuseElementwiseTest, OtherDTypesAndUnknownBoundsStayNodes) {
   EXPECT_THAT(Nodes(Fused(TestGraph()
                               .Input("x", DType::kInt32, {4})
                               .Node("Neg", {"x"}, {"a"})
@@ -192,8 +163,72 @@ TEST(FuseElementwise, OtherDTypesAndUnknownBoundsStayNodes) {
               SizeIs(2));
 }
 
+// Views are free: above the first node they leave it beside the second.
+TEST_F(FuseElementwiseTest, AViewBetweenTwoNodesMovesAboveBoth) {
+  EXPECT_THAT(Nodes(Fused(TestGraph()
+                              .Input("x", kF32, {2, 3, 4})
+                              .Input("z", kF32, {2, 3, 4})
+                              .Constant("half", Tensor({1}, {0.5}))
+                              .Constant("shape", Tensor<int64_t>({2}, {0, -1}))
+                              .Node("Add", {"x", "z"}, {"a"})
+                              .Node("Mul", {"a", "half"}, {"b"})
+                              .Node("Reshape", {"b", "shape"}, {"c"})
+                              .Node("Neg", {"c"}, {"y"})
+                              .Output("y"))),
+              ElementsAre("Reshape: x shape -> x#9", "Reshape: z shape -> z#10",
+                          "Add Mul Neg: x#9 z#10 -> y"));
+}
+
+TEST_F(FuseElementwiseTest, AViewStaysWhereItIsNotAFunctionOfEachElement) {
+  // A row, seen as another shape, is no row of that shape.
+  EXPECT_THAT(
+      Nodes(Fused(TestGraph()
+                      .Input("x", kF32, {2, 4})
+                      .Input("row", kF32, {4})
+                      .Constant("shape", Tensor<int64_t>({1}, {8}))
+                      .Node("Add", {"x", "row"}, {"a"})
+                      .Node("Reshape", {"a", "shape"}, {"b"})
+                      .Node("Neg", {"b"}, {"y"})
+                      .Output("y"))),
+      ElementsAre("Add: x row -> a", "Reshape: a shape -> b", "Neg: b -> y"));
+  // A scalar of more dimensions than the view's would give it another rank.
+  EXPECT_THAT(Nodes(Fused(TestGraph()
+                              .Input("x", kF32, {1, 4})
+                              .Input("one", kF32, {1, 1})
+                              .Constant("shape", Tensor<int64_t>({1}, {4}))
+                              .Node("Add", {"x", "one"}, {"a"})
+                              .Node("Reshape", {"a", "shape"}, {"b"})
+                              .Node("Neg", {"b"}, {"y"})
+                              .Output("y"))),
+              SizeIs(3));
+  // Somebody else reads what is in front of it.
+  EXPECT_THAT(Nodes(Fused(TestGraph()
+                              .Input("x", kF32, {2, 4})
+                              .Constant("shape", Tensor<int64_t>({1}, {8}))
+                              .Node("Exp", {"x"}, {"a"})
+                              .Node("Reshape", {"a", "shape"}, {"b"})
+                              .Node("Neg", {"b"}, {"y"})
+                              .Output("a")
+                              .Output("y"))),
+              SizeIs(3));
+}
+
+// There it is the product's to compute.
+TEST_F(FuseElementwiseTest, WhatFollowsAProductStaysThere) {
+  EXPECT_THAT(Nodes(Fused(TestGraph()
+                              .Input("x", kF32, {4, 4})
+                              .Constant("shape", Tensor<int64_t>({1}, {16}))
+                              .Node("MatMul", {"x", "x"}, {"a"})
+                              .Node("Relu", {"a"}, {"b"})
+                              .Node("Reshape", {"b", "shape"}, {"c"})
+                              .Node("Neg", {"c"}, {"y"})
+                              .Output("y"))),
+              ElementsAre("MatMul: x x -> a", "Relu: a -> b",
+                          "Reshape: b shape -> c", "Neg: c -> y"));
+}
+
 // Thirty values that are all needed at the end: more than a kernel can hold.
-TEST(FuseElementwise, AChainThatHoldsTooMuchIsCut) {
+TEST_F(FuseElementwiseTest, AChainThatHoldsTooMuchIsCut) {
   TestGraph graph;
   graph.Input("x", kF32, {4});
   graph.Node("Exp", {"x"}, {"e0"});

@@ -1,0 +1,125 @@
+#include "engine/passes/run_passes.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/graph/status_macros.h"
+#include "engine/passes/fold_constants.h"
+#include "engine/passes/fuse_elementwise.h"
+#include "engine/passes/pass_names.h"
+#include "engine/passes/remove_dead_nodes.h"
+
+namespace tensord {
+namespace {
+
+// A pass over a graph that is being edited; returns how many changes it made.
+struct EditingPass {
+  absl::string_view name;
+  int (*run)(PassContext& context);
+};
+
+// In their order: a pattern of nodes is found before its nodes go into another.
+constexpr EditingPass kEditingPasses[] = {
+    {kFuseElementwise, &FuseElementwise},
+};
+
+class PassRunner {
+ public:
+  PassRunner(const Graph& graph, Inference inference,
+             const PassRequest& request)
+      : request_(request), result_{graph, std::move(inference), {}} {}
+
+  absl::StatusOr<PassResult> Run() {
+    Fold();
+    RemoveDead();
+    // Folding keeps value ids but makes new constants known.
+    TENSORD_RETURN_IF_ERROR(Infer());
+    TENSORD_RETURN_IF_ERROR(Edit());
+    TENSORD_RETURN_IF_ERROR(TurnChannelsLast());
+    return std::move(result_);
+  }
+
+ private:
+  bool IsEnabled(absl::string_view pass) const {
+    return !request_.disabled.contains(std::string(pass));
+  }
+
+  absl::Status Infer() {
+    TENSORD_ASSIGN_OR_RETURN(result_.inference, request_.infer(result_.graph));
+    return absl::OkStatus();
+  }
+
+  size_t NodeCount() const { return result_.graph.nodes.size(); }
+
+  void Fold() {
+    if (request_.evaluator == nullptr || !IsEnabled(kFoldConstants)) return;
+    const size_t before = NodeCount();
+    result_.graph = FoldConstants(result_.graph, result_.inference,
+                                  *request_.evaluator, request_.limits);
+    Note(kFoldConstants,
+         absl::StrCat("folded ", before - NodeCount(), " nodes"));
+  }
+
+  void RemoveDead() {
+    if (!IsEnabled(kRemoveDeadNodes)) return;
+    const size_t before = NodeCount();
+    result_.graph = RemoveDeadNodes(result_.graph);
+    Note(kRemoveDeadNodes,
+         absl::StrCat("removed ", before - NodeCount(), " nodes"));
+  }
+
+  absl::Status Edit() {
+    const uint64_t constant_bytes =
+        result_.graph.constant_bytes() +
+        static_cast<uint64_t>(request_.limits.max_folded_bytes);
+    GraphEditor editor(std::move(result_.graph), std::move(result_.inference));
+    PassContext context{editor, request_.find_kernel, constant_bytes};
+    int changes = 0;
+    for (const EditingPass& pass : kEditingPasses) {
+      if (!IsEnabled(pass.name)) continue;
+      const size_t before = editor.node_count();
+      const int made = pass.run(context);
+      changes += made;
+      Note(pass.name,
+           absl::StrCat(made, made == 1 ? " change" : " changes", " left ",
+                        editor.node_count(), " of ", before, " nodes"));
+    }
+    result_.inference = editor.inference();
+    result_.graph = editor.Finish();
+    if (changes == 0) return absl::OkStatus();
+    // What was folded into others is of no use any more.
+    if (IsEnabled(kRemoveDeadNodes)) {
+      result_.graph = RemoveDeadNodes(result_.graph);
+    }
+    return Infer();
+  }
+
+  absl::Status TurnChannelsLast() {
+    if (!IsEnabled(kChannelsLast)) return absl::OkStatus();
+    const size_t before = NodeCount();
+    Graph turned = PropagateChannelsLast(result_.graph, result_.inference,
+                                         request_.estimate);
+    if (turned.values.size() == result_.graph.values.size()) {
+      return absl::OkStatus();
+    }
+    result_.graph = RemoveDeadNodes(turned);
+    Note(kChannelsLast, absl::StrCat(before, " nodes became ", NodeCount()));
+    return Infer();
+  }
+
+  void Note(absl::string_view pass, std::string effect) {
+    result_.notes.push_back({pass, std::move(effect)});
+  }
+
+  const PassRequest& request_;
+  PassResult result_;
+};
+
+}  // namespace
+
+absl::StatusOr<PassResult> RunPasses(const Graph& graph, Inference inference,
+                                     const PassRequest& request) {
+  return PassRunner(graph, std::move(inference), request).Run();
+}
+
+}  // namespace tensord
