@@ -13,6 +13,7 @@ namespace tensord {
 inline constexpr absl::string_view kInlineBranches = "inline_branches";
 inline constexpr absl::string_view kFoldConstants = "fold_constants";
 inline constexpr absl::string_view kRemoveDeadNodes = "remove_dead_nodes";
+inline constexpr absl::string_view kFoldBatchNorm = "fold_batch_norm";
 inline constexpr absl::string_view kFuseElementwise = "fuse_elementwise";
 inline constexpr absl::string_view kChannelsLast = "channels_last";
 
@@ -22,6 +23,7 @@ inline constexpr absl::string_view kOptionalPasses[] = {
     kInlineBranches,
     kFoldConstants,
     kRemoveDeadNodes,
+    kFoldBatchNorm,
     kFuseElementwise,
     kChannelsLast,
 };

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/graph/status_macros.h"
+#include "engine/passes/fold_batch_norm.h"
 #include "engine/passes/fold_constants.h"
 #include "engine/passes/fuse_elementwise.h"
 #include "engine/passes/pass_names.h"
@@ -20,6 +21,7 @@ struct EditingPass {
 
 // In their order: a pattern of nodes is found before its nodes go into another.
 constexpr EditingPass kEditingPasses[] = {
+    {kFoldBatchNorm, &FoldBatchNorm},
     {kFuseElementwise, &FuseElementwise},
 };
 
