@@ -15,6 +15,7 @@ inline constexpr absl::string_view kFoldConstants = "fold_constants";
 inline constexpr absl::string_view kRemoveDeadNodes = "remove_dead_nodes";
 inline constexpr absl::string_view kFoldBatchNorm = "fold_batch_norm";
 inline constexpr absl::string_view kFuseElementwise = "fuse_elementwise";
+inline constexpr absl::string_view kFuseEpilogue = "fuse_epilogue";
 inline constexpr absl::string_view kChannelsLast = "channels_last";
 
 // In the order in which they run.
@@ -25,6 +26,7 @@ inline constexpr absl::string_view kOptionalPasses[] = {
     kRemoveDeadNodes,
     kFoldBatchNorm,
     kFuseElementwise,
+    kFuseEpilogue,
     kChannelsLast,
 };
 // clang-format on

@@ -7,6 +7,7 @@
 #include "engine/passes/fold_batch_norm.h"
 #include "engine/passes/fold_constants.h"
 #include "engine/passes/fuse_elementwise.h"
+#include "engine/passes/fuse_epilogue.h"
 #include "engine/passes/pass_names.h"
 #include "engine/passes/remove_dead_nodes.h"
 
@@ -23,6 +24,7 @@ struct EditingPass {
 constexpr EditingPass kEditingPasses[] = {
     {kFoldBatchNorm, &FoldBatchNorm},
     {kFuseElementwise, &FuseElementwise},
+    {kFuseEpilogue, &FuseEpilogue},
 };
 
 class PassRunner {
