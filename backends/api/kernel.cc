@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+
 namespace tensord {
 namespace {
 
@@ -16,6 +18,24 @@ bool MatchesList(absl::Span<const DType> listed,
   return true;
 }
 
+bool IsChannelsLast(const OpParams& params) {
+  if (const auto* conv = std::get_if<ConvParams>(&params)) {
+    return conv->channels_last;
+  }
+  const auto* pool = std::get_if<PoolParams>(&params);
+  return pool != nullptr && pool->channels_last;
+}
+
+bool HasSkip(const OpParams& params) {
+  const auto* normalization = std::get_if<NormalizationParams>(&params);
+  return normalization != nullptr && normalization->has_skip;
+}
+
+bool PacksQkv(const OpParams& params) {
+  const auto* attention = std::get_if<AttentionParams>(&params);
+  return attention != nullptr && attention->packs_qkv;
+}
+
 }  // namespace
 
 bool DTypeSignature::Matches(absl::Span<const DType> input_dtypes,
@@ -24,6 +44,27 @@ bool DTypeSignature::Matches(absl::Span<const DType> input_dtypes,
                              input_dtypes) &&
                  MatchesList(absl::MakeConstSpan(outputs.data(), output_count),
                              output_dtypes));
+}
+
+absl::Status KernelAccepts(const KernelEntry& entry, const NodeSite& site) {
+  if (site.params.epilogue != nullptr && !entry.caps.takes_epilogue) {
+    return absl::UnimplementedError(
+        absl::StrCat("it does not compute the ",
+                     site.params.epilogue->expression.steps.size(),
+                     " element-wise steps that are fused to the node"));
+  }
+  if (IsChannelsLast(site.params) && !entry.caps.takes_channels_last) {
+    return absl::UnimplementedError(
+        "it takes images with their channels in the second dimension");
+  }
+  if (HasSkip(site.params) && !entry.caps.takes_skip) {
+    return absl::UnimplementedError("it adds nothing to its input");
+  }
+  if (PacksQkv(site.params) && !entry.caps.takes_packed_qkv) {
+    return absl::UnimplementedError(
+        "it takes queries, keys and values apart from each other");
+  }
+  return entry.accepts == nullptr ? absl::OkStatus() : entry.accepts(site);
 }
 
 }  // namespace tensord

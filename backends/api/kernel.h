@@ -148,6 +148,12 @@ struct KernelCaps {
   // Takes nodes whose ConvParams or PoolParams say channels_last.
   bool takes_channels_last = false;
 
+  // Takes nodes whose NormalizationParams say has_skip.
+  bool takes_skip = false;
+
+  // Takes nodes whose AttentionParams say packs_qkv.
+  bool takes_packed_qkv = false;
+
   // The same bytes in give the same bytes out, on every run.
   bool is_deterministic = true;
 };
@@ -197,6 +203,10 @@ struct KernelEntry {
 
   KernelCaps caps = {};
 };
+
+// OK where the kernel's capabilities cover what passes have made of the node,
+// and its `accepts` takes it; else why not. Its dtypes match.
+absl::Status KernelAccepts(const KernelEntry& entry, const NodeSite& site);
 
 }  // namespace tensord
 

@@ -247,6 +247,10 @@ struct AttentionParams {
   int64_t left_window = -1;
   int64_t right_window = -1;
   DType softmax_dtype = DType::kUndefined;  // as the inputs say
+  // Queries, keys and values follow each other in the last dimension of input
+  // 0, [batch, sequence, (query_heads + 2 * key_value_heads) * size]; inputs 1
+  // and 2 are absent. A pass sets it.
+  bool packs_qkv = false;
 };
 
 struct RotaryEmbeddingParams {

@@ -33,32 +33,14 @@ double EstimateNs(const KernelEntry& entry, const NodeSite& site,
                                               cost.bytes / device.bytes_per_ns);
 }
 
-bool IsChannelsLast(const OpParams& params) {
-  if (const auto* conv = std::get_if<ConvParams>(&params)) {
-    return conv->channels_last;
-  }
-  const auto* pool = std::get_if<PoolParams>(&params);
-  return pool != nullptr && pool->channels_last;
-}
-
 absl::Status Accepts(const KernelEntry& entry, const NodeSite& site,
                      const NodeKnowledge& knowledge) {
   if (knowledge.require_deterministic && !entry.caps.is_deterministic) {
     return absl::UnimplementedError(
         "it does not give the same bytes on every run");
   }
-  if (site.params.epilogue != nullptr && !entry.caps.takes_epilogue) {
-    return absl::UnimplementedError(
-        absl::StrCat("it does not compute the ",
-                     site.params.epilogue->expression.steps.size(),
-                     " element-wise steps that are fused to the node"));
-  }
-  if (IsChannelsLast(site.params) && !entry.caps.takes_channels_last) {
-    return absl::UnimplementedError(
-        "it takes images with their channels in the second dimension");
-  }
-  if (entry.accepts != nullptr) {
-    if (absl::Status status = entry.accepts(site); !status.ok()) return status;
+  if (absl::Status status = KernelAccepts(entry, site); !status.ok()) {
+    return status;
   }
   if (entry.workspace_bytes == nullptr ||
       knowledge.max_workspace_bytes == std::numeric_limits<uint64_t>::max()) {

@@ -49,6 +49,7 @@ class StageFinder {
     stage.consulted = std::move(consulted_);
     auto result = std::make_shared<Graph>();
     result->name = graph_.name;
+    result->memo = graph_.memo;
     for (size_t i = 0; i < rest_.nodes.size(); ++i) {
       if (!IsClosed(rest_.nodes[i], inference)) continue;
       // The nodes of a branch stand together, and are all their If.

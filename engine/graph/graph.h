@@ -42,6 +42,7 @@ struct Value {
 };
 
 struct Graph;
+class ConstantMemo;
 
 // A graph in an attribute of a node: a branch of If, the body of Loop or Scan.
 // Its inputs are the ones that it declares, and then what it captures from the
@@ -85,6 +86,9 @@ struct Graph {
   std::vector<ValueId> inputs;   // without initializers
   std::vector<ValueId> outputs;  // an input or a constant may be an output
   SymbolTable symbols;           // of the declared dims
+  // What passes made of its constants before; null: nothing is kept. Shared by
+  // all copies.
+  std::shared_ptr<ConstantMemo> memo;
 
   const Value& value(ValueId id) const { return values[id]; }
   // Bytes of all constants, each counted once.

@@ -1,7 +1,9 @@
 #include "engine/graph/graph_builder.h"
 
+#include <memory>
 #include <utility>
 
+#include "engine/graph/constant_memo.h"
 #include "engine/graph/graph_assembler.h"
 #include "engine/graph/node_error.h"
 
@@ -12,6 +14,7 @@ absl::StatusOr<Graph> BuildGraph(GraphDef definition,
   absl::StatusOr<Graph> graph =
       GraphAssembler(std::move(definition), limits).Build();
   if (!graph.ok()) return AtGraph(graph.status());
+  graph->memo = std::make_shared<ConstantMemo>();
   return graph;
 }
 

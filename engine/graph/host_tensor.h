@@ -58,11 +58,35 @@ class HostTensor {
   }
 
  private:
+  friend class WeakHostTensor;
   HostTensor(DType dtype, Shape shape);  // allocates
 
   DType dtype_ = DType::kUndefined;
   Shape shape_;
   std::shared_ptr<std::byte[]> bytes_;
+};
+
+// A tensor that does not keep its bytes.
+class WeakHostTensor {
+ public:
+  WeakHostTensor() = default;
+  explicit WeakHostTensor(const HostTensor& tensor)
+      : dtype_(tensor.dtype_), shape_(tensor.shape_), bytes_(tensor.bytes_) {}
+
+  // Absent when nobody holds the tensor any more.
+  HostTensor Lock() const {
+    HostTensor tensor;
+    tensor.bytes_ = bytes_.lock();
+    if (tensor.bytes_ == nullptr) return tensor;
+    tensor.dtype_ = dtype_;
+    tensor.shape_ = shape_;
+    return tensor;
+  }
+
+ private:
+  DType dtype_ = DType::kUndefined;
+  Shape shape_;
+  std::weak_ptr<std::byte[]> bytes_;
 };
 
 }  // namespace tensord

@@ -49,11 +49,7 @@ absl::StatusOr<const KernelEntry*> DeviceEvaluator::FindKernel(
   for (const KernelEntry& kernel : kernels_) {
     if (kernel.op != site.op || kernel.run == nullptr) continue;
     if (!kernel.dtypes.Matches(inputs, outputs)) continue;
-    if (site.params.epilogue != nullptr && !kernel.caps.takes_epilogue) {
-      continue;
-    }
-    if (kernel.accepts != nullptr && !kernel.accepts(site).ok()) continue;
-    return &kernel;
+    if (KernelAccepts(kernel, site).ok()) return &kernel;
   }
   return absl::UnimplementedError(
       absl::StrCat("no kernel of ", device_.info().id.ToString(), " takes the ",

@@ -27,6 +27,7 @@ Graph RemoveDeadNodes(const Graph& graph) {
   result.inputs = graph.inputs;
   result.outputs = graph.outputs;
   result.symbols = graph.symbols;
+  result.memo = graph.memo;
   for (size_t id = 0; id < result.values.size(); ++id) {
     result.values[id].producer = kNoNode;
     if (!is_read[id]) result.values[id].constant = HostTensor();

@@ -239,34 +239,18 @@ absl::StatusOr<KernelResult> RunKernel(const KernelEntry& kernel,
   return launch.Finish();
 }
 
-namespace {
-
-// What the engine asks of a kernel besides its `accepts`.
-bool TakesParams(const KernelCaps& caps, const OpParams& params) {
-  if (params.epilogue != nullptr && !caps.takes_epilogue) return false;
-  const auto* conv = std::get_if<ConvParams>(&params);
-  const auto* pool = std::get_if<PoolParams>(&params);
-  const bool is_channels_last = (conv != nullptr && conv->channels_last) ||
-                                (pool != nullptr && pool->channels_last);
-  return !is_channels_last || caps.takes_channels_last;
-}
-
-}  // namespace
-
 std::vector<const KernelEntry*> KernelsFor(const Backend& backend,
                                            const TestNode& node) {
   const Site site(node);
   const absl::Span<const DType> dtypes = site.dtypes();
   std::vector<const KernelEntry*> kernels;
   for (const KernelEntry& kernel : backend.kernels()) {
-    if (kernel.op != node.op || !TakesParams(kernel.caps, node.params) ||
+    if (kernel.op != node.op ||
         !kernel.dtypes.Matches(dtypes.first(node.inputs.size()),
                                dtypes.subspan(node.inputs.size()))) {
       continue;
     }
-    if (kernel.accepts == nullptr || kernel.accepts(*site).ok()) {
-      kernels.push_back(&kernel);
-    }
+    if (KernelAccepts(kernel, *site).ok()) kernels.push_back(&kernel);
   }
   return kernels;
 }

@@ -1,0 +1,44 @@
+#include "engine/graph/constant_memo.h"
+
+#include <utility>
+
+namespace tensord {
+
+HostTensor ConstantMemo::Get(absl::string_view operation,
+                             absl::Span<const HostTensor> inputs,
+                             absl::FunctionRef<HostTensor()> make) {
+  Key key{std::string(operation), {}};
+  for (const HostTensor& input : inputs) {
+    key.inputs.push_back(input.owner().get());
+  }
+  {
+    absl::MutexLock lock(&mu_);
+    if (HostTensor found = Find(key); found.is_present()) return found;
+  }
+  HostTensor made = make();
+  Entry entry;
+  for (const HostTensor& input : inputs) entry.inputs.emplace_back(input);
+  entry.result = WeakHostTensor(made);
+  absl::MutexLock lock(&mu_);
+  if (entries_.size() >= kMaxEntries) {
+    absl::erase_if(entries_, [](const auto& item) {
+      return !item.second.result.Lock().is_present();
+    });
+  }
+  if (entries_.size() < kMaxEntries) {
+    entries_.insert_or_assign(std::move(key), std::move(entry));
+  }
+  return made;
+}
+
+// Addresses are used again, so the inputs must still be the same.
+HostTensor ConstantMemo::Find(const Key& key) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return HostTensor();
+  for (const WeakHostTensor& input : found->second.inputs) {
+    if (!input.Lock().is_present()) return HostTensor();
+  }
+  return found->second.result.Lock();
+}
+
+}  // namespace tensord
