@@ -255,7 +255,7 @@
          Takes({kDTypeOf<T>}, {kDTypeOf<T>, kDTypeOf<U>}),          \
          "layer_normalization.cc", .cost = &LayerNormalizationCost, \
          .run = &RunLayerNormalization<T, U>,                       \
-         .caps = {.in_place_inputs = 0b1})
+         .caps = {.in_place_inputs = 0b1001, .takes_skip = true})
 // V is the dtype of the scale and the output.
 #define RMS_NORMALIZATION(T, suffix, V, v)                          \
   KERNEL(RMSNormalization, "rms_normalization_" suffix "_" v,       \
@@ -340,7 +340,7 @@
                {kDTypeOf<T>}),                                            \
          "attention.cc", .workspace_bytes = &AttentionWorkspaceBytes,     \
          .prepare = &PrepareAttention, .cost = &AttentionCost,            \
-         .run = &RunAttention<T>)
+         .run = &RunAttention<T>, .caps = {.takes_packed_qkv = true})
 #define ROTARY_EMBEDDING(T, suffix)                                    \
   KERNEL(RotaryEmbedding, "rotary_embedding_" suffix,                  \
          Takes({kDTypeOf<T>, kDTypeOf<T>, kDTypeOf<T>, DType::kInt64}, \

@@ -169,7 +169,25 @@ absl::Status CheckPast(const InferContext& context, int i, const Heads& fresh,
   return absl::OkStatus();
 }
 
-absl::StatusOr<Operands> FindOperands(InferContext& context) {
+// Queries, keys and values are parts of the rows of input 0.
+absl::StatusOr<Operands> FindPacked(InferContext& context) {
+  const auto& params = context.params<AttentionParams>();
+  TENSORD_RETURN_IF_ERROR(context.CheckRank(0, 3, 3));
+  const SymbolicShape& x = context.shape(0);
+  const int64_t heads = params.query_heads + 2 * params.key_value_heads;
+  if (x[2].is_known() && x[2].extent() % heads != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("input 0: ", x[2].extent(),
+                                                   " elements do not make ",
+                                                   heads, " equal heads"));
+  }
+  const Dim size = context.symbols().FloorDivide(x[2], Dim::Known(heads));
+  Operands o;
+  o.q = {x[0], Dim::Known(params.query_heads), x[1], size};
+  o.k = o.v = {x[0], Dim::Known(params.key_value_heads), x[1], size};
+  return o;
+}
+
+absl::StatusOr<Operands> FindApart(InferContext& context) {
   const auto& params = context.params<AttentionParams>();
   TENSORD_RETURN_IF_ERROR(context.CheckRank(0, 3, 4));
   for (int i = 1; i <= 2; ++i) {
@@ -183,6 +201,14 @@ absl::StatusOr<Operands> FindOperands(InferContext& context) {
       o.k, FindHeads(context, 1, params.key_value_heads, "kv_num_heads"));
   TENSORD_ASSIGN_OR_RETURN(
       o.v, FindHeads(context, 2, params.key_value_heads, "kv_num_heads"));
+  return o;
+}
+
+absl::StatusOr<Operands> FindOperands(InferContext& context) {
+  TENSORD_ASSIGN_OR_RETURN(Operands o,
+                           context.params<AttentionParams>().packs_qkv
+                               ? FindPacked(context)
+                               : FindApart(context));
   TENSORD_RETURN_IF_ERROR(CheckProducts(context, o));
   if (context.has_input(kPastKey) != context.has_input(kPastValue)) {
     return absl::InvalidArgumentError(
@@ -247,9 +273,12 @@ absl::Status CheckNonpadLengths(const InferContext& context,
 
 absl::Status Infer(InferContext& context) {
   TENSORD_RETURN_IF_ERROR(context.CheckDType(0, kFloatDTypes));
-  TENSORD_RETURN_IF_ERROR(context.CheckSameDType(0, 1));
-  TENSORD_RETURN_IF_ERROR(context.CheckDType(2, kFloatDTypes));
-  if (context.dtype(2) != context.dtype(0)) {
+  const bool is_packed = context.params<AttentionParams>().packs_qkv;
+  if (!is_packed) {
+    TENSORD_RETURN_IF_ERROR(context.CheckSameDType(0, 1));
+    TENSORD_RETURN_IF_ERROR(context.CheckDType(2, kFloatDTypes));
+  }
+  if (!is_packed && context.dtype(2) != context.dtype(0)) {
     return absl::UnimplementedError(absl::StrCat(
         "values of dtype ", DTypeName(context.dtype(2)),
         ", which is not that of Q, ", DTypeName(context.dtype(0))));

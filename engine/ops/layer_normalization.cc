@@ -52,6 +52,15 @@ absl::Status InferLayer(InferContext& context) {
     TENSORD_RETURN_IF_ERROR(context.CheckSameDType(0, i));
     TENSORD_RETURN_IF_ERROR(CheckBroadcastsTo(context, i, x));
   }
+  if (params.has_skip) {
+    TENSORD_RETURN_IF_ERROR(context.CheckSameDType(0, 3));
+    TENSORD_RETURN_IF_ERROR(
+        context.CheckRank(3, context.rank(0), context.rank(0)));
+    for (size_t d = 0; d < x.size(); ++d) {
+      TENSORD_RETURN_IF_ERROR(context.CheckSameDim(
+          "extents of inputs 0 and 3:", x[d], context.shape(3)[d]));
+    }
+  }
   context.SetOutput(0, context.dtype(0), x);
   SymbolicShape statistics = x;
   for (size_t d = axis; d < x.size(); ++d) statistics[d] = Dim::Known(1);

@@ -7,7 +7,8 @@
 //
 // q and y have query heads, k and v fewer: a group of neighbouring heads of q
 // shares one. All four are contiguous [batch, heads, sequence, size], or
-// [batch, sequence, heads * size]. k and v are the past's, [batch, heads, past,
+// [batch, sequence, heads * size]; q, k and v may be parts of the rows of input
+// 0. k and v are the past's, [batch, heads, past,
 // size], followed by the inputs; the present outputs are both in one. The
 // fourth output is the scores as they are in one of the lines above, or the
 // softmax, [batch, heads, queries, keys]. No output is an input's buffer.
@@ -103,7 +104,7 @@ class Attention {
       : params_(std::get<AttentionParams>(call.params)),
         geometry_(geometry),
         q_(call.input<T>(0), geometry.is_packed, geometry.query_heads,
-           geometry.queries, geometry.size),
+           geometry.queries, geometry.size, geometry.shared_row),
         keys_(call, geometry, 1, 4, geometry.size),
         values_(call, geometry, 2, 5, geometry.value_size),
         y_(OptionalOutput<T>(call, 0), geometry.is_packed, geometry.query_heads,
@@ -242,7 +243,9 @@ KernelCost AttentionCost(const NodeSite& site) {
                         static_cast<double>(geometry.queries) *
                         static_cast<double>(geometry.keys());
   double elements = 0;
-  for (int i = 0; i < 3; ++i) elements += site.input(i).shape.element_count();
+  for (int i = 0; i < 3; ++i) {
+    if (site.has_input(i)) elements += site.input(i).shape.element_count();
+  }
   return {.flops = scores * (2.0 * (geometry.size + geometry.value_size) + 14),
           .bytes = elements * ByteSize(site.input_dtype(0), 1)};
 }

@@ -25,11 +25,21 @@ struct Cache {
         int past_input, int64_t size)
       : past(call.has_input(past_input) ? call.input<T>(past_input) : nullptr),
         past_rows(geometry.past),
-        fresh(call.input<T>(input), geometry.is_packed, geometry.key_heads,
-              geometry.fresh, size),
+        fresh(DataOf(call, geometry, input), geometry.is_packed,
+              geometry.key_heads, geometry.fresh, size, geometry.shared_row),
         fresh_rows(geometry.fresh),
         heads(geometry.key_heads),
         size(size) {}
+
+  // In a shared row the keys are behind the queries, the values behind the
+  // keys.
+  static const T* DataOf(const KernelCall& call, const Geometry& geometry,
+                         int input) {
+    if (geometry.shared_row == 0) return call.input<T>(input);
+    const int64_t heads =
+        geometry.query_heads + (input == 1 ? 0 : geometry.key_heads);
+    return call.input<T>(0) + heads * geometry.size;
+  }
 
   RowsOf<T> PastOf(int64_t batch, int64_t head) const {
     return {past + (batch * heads + head) * past_rows * size, size};

@@ -22,6 +22,9 @@ struct Geometry {
   static constexpr int64_t kManyBytes = int64_t{64} << 20;
 
   bool is_packed = false;  // [batch, sequence, heads * size]
+  // Elements of a row where q, k and v are parts of the rows of one input; else
+  // 0.
+  int64_t shared_row = 0;
   int64_t batch = 0;
   int64_t query_heads = 0, key_heads = 0;
   int64_t queries = 0;
@@ -32,7 +35,13 @@ struct Geometry {
   Geometry(const AttentionParams& params, const Shape& q, const Shape& k,
            const Shape& v, const Shape* past_key)
       : is_packed(q.rank() == 3), batch(q[0]) {
-    if (is_packed) {
+    if (params.packs_qkv) {
+      query_heads = params.query_heads;
+      key_heads = params.key_value_heads;
+      queries = fresh = q[1];
+      shared_row = q[2];
+      size = value_size = q[2] / (query_heads + 2 * key_heads);
+    } else if (is_packed) {
       query_heads = params.query_heads;
       key_heads = params.key_value_heads;
       queries = q[1];
@@ -87,12 +96,16 @@ struct Heads {
   T* data;
   int64_t batch_stride, head_stride, row_stride;
 
-  // [batch, heads, rows, size], or packed: [batch, rows, heads * size].
-  Heads(T* data, bool is_packed, int64_t heads, int64_t rows, int64_t size)
+  // [batch, heads, rows, size], or packed: [batch, rows, heads * size]. A
+  // shared row has more elements than those of the heads.
+  Heads(T* data, bool is_packed, int64_t heads, int64_t rows, int64_t size,
+        int64_t shared_row = 0)
       : data(data),
-        batch_stride(heads * rows * size),
+        batch_stride(rows * (shared_row > 0 ? shared_row : heads * size)),
         head_stride(is_packed ? size : rows * size),
-        row_stride(is_packed ? heads * size : size) {}
+        row_stride(shared_row > 0 ? shared_row
+                   : is_packed    ? heads * size
+                                  : size) {}
 
   T* Of(int64_t batch, int64_t head) const {
     return data + batch * batch_stride + head * head_stride;

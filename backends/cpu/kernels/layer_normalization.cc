@@ -3,6 +3,9 @@
 //   LayerNormalization:  y = (x - mean) / sqrt(variance + epsilon) * scale + b
 //   RMSNormalization:    y = x / sqrt(mean of x^2 + epsilon) * scale
 //
+// With has_skip, LayerNormalization's x is the sum of inputs 0 and 3, which
+// have one shape; it is made in y, rounded to its dtype.
+//
 // x and y are contiguous, seen as [rows, columns], and may be the same buffer
 // where they have the same dtype; scale and b broadcast to y, and b may be
 // absent. LayerNormalization's further outputs are a row's mean and
@@ -47,8 +50,8 @@ struct Rows {
 template <typename T, typename V>
 class Scaling {
  public:
-  Scaling(const KernelCall& call, bool has_bias)
-      : x_(call.input<T>(0)),
+  Scaling(const KernelCall& call, const T* x, bool has_bias)
+      : x_(x),
         scale_(call.input<V>(1)),
         bias_(has_bias ? call.input<V>(2) : &zero_),
         y_(call.outputs[0].is_present() ? call.output<V>(0) : nullptr),
@@ -109,6 +112,14 @@ class Scaling {
   const StridedWalk<2> walk_;
 };
 
+template <typename T>
+void AddRow(const T* a, const T* b, int64_t columns, T* sum) {
+  using Compute = ComputeType<T>;
+  for (int64_t i = 0; i < columns; ++i) {
+    sum[i] = static_cast<Compute>(a[i]) + static_cast<Compute>(b[i]);
+  }
+}
+
 template <typename U>
 U* OptionalOutput(const KernelCall& call, size_t i) {
   const bool is_present =
@@ -128,14 +139,19 @@ template <typename T, typename U>
 absl::Status RunLayerNormalization(const KernelCall& call) {
   const auto& params = std::get<NormalizationParams>(call.params);
   const Rows rows(call.input_layout(0).shape, params.axis);
-  const T* x = call.input<T>(0);
+  const T* skip = params.has_skip ? call.input<T>(3) : nullptr;
+  T* sum = params.has_skip ? call.output<T>(0) : nullptr;
+  const T* x = params.has_skip ? sum : call.input<T>(0);
   U* means = OptionalOutput<U>(call, 1);
   U* inverses = OptionalOutput<U>(call, 2);
-  const Scaling<T, T> scaling(call, call.has_input(2));
+  const Scaling<T, T> scaling(call, x, call.has_input(2));
   call.context.workers->ParallelFor(
       rows.count, rows.grain(), [&](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row) {
           const int64_t at = row * rows.columns;
+          if (params.has_skip) {
+            AddRow(call.input<T>(0) + at, skip + at, rows.columns, sum + at);
+          }
           const Moments moments = MomentsOf(x + at, rows.columns);
           const double inverse =
               1 / std::sqrt(moments.variance + params.epsilon);
@@ -152,7 +168,7 @@ absl::Status RunRMSNormalization(const KernelCall& call) {
   const auto& params = std::get<NormalizationParams>(call.params);
   const Rows rows(call.input_layout(0).shape, params.axis);
   const T* x = call.input<T>(0);
-  const Scaling<T, V> scaling(call, /*has_bias=*/false);
+  const Scaling<T, V> scaling(call, x, /*has_bias=*/false);
   call.context.workers->ParallelFor(
       rows.count, rows.grain(), [&](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row) {
