@@ -132,6 +132,11 @@ std::optional<ChannelAffine> ChannelAffineOf(const GraphEditor& graph,
   return affine;
 }
 
+bool IsFloat(DType dtype) {
+  return dtype == DType::kFloat32 || dtype == DType::kFloat64 ||
+         dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+}
+
 std::optional<std::vector<double>> KnownFloats(const GraphEditor& graph,
                                                ValueId value) {
   if (value == kNoValue) return std::nullopt;

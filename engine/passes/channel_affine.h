@@ -22,6 +22,8 @@ struct ChannelAffine {
 std::optional<ChannelAffine> ChannelAffineOf(const GraphEditor& graph,
                                              const Node& node, ValueId x);
 
+bool IsFloat(DType dtype);
+
 // The elements of a floating tensor that is known; nothing for others.
 std::optional<std::vector<double>> KnownFloats(const GraphEditor& graph,
                                                ValueId value);

@@ -1,9 +1,13 @@
 #include "engine/passes/fold_batch_norm.h"
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/casts.h"
+#include "absl/strings/str_cat.h"
 #include "engine/passes/channel_affine.h"
 #include "engine/passes/node_query.h"
 
@@ -34,6 +38,8 @@ class BatchNormFolder {
     const Node& anchor = graph_.node(id);
     if (!CanHold(anchor)) return 0;
     ChannelAffine total;
+    history_ = {graph_.constant(anchor.inputs[1])};
+    operation_ = OperationOf(anchor);
     std::vector<NodeId> parts = {id};
     ValueId result = anchor.outputs[0];
     for (;;) {
@@ -42,6 +48,7 @@ class BatchNormFolder {
       const auto affine = ChannelAffineOf(graph_, graph_.node(reader), result);
       if (!affine.has_value()) break;
       Append(*affine, total);
+      Record(graph_.node(reader), result);
       parts.push_back(reader);
       result = graph_.node(reader).outputs[0];
     }
@@ -69,6 +76,29 @@ class BatchNormFolder {
     return node.inputs.size() > 2 && node.inputs[2] != kNoValue;
   }
 
+  // What the folded weights depend on, for the memo: the numbers of all nodes
+  // are in their constants, but for an epsilon and the places of operands.
+  static std::string OperationOf(const Node& anchor) {
+    const auto* conv = std::get_if<ConvParams>(&anchor.params);
+    const auto* gemm = std::get_if<GemmParams>(&anchor.params);
+    return absl::StrCat("fold_batch_norm ", OpKindName(anchor.op), " ",
+                        conv != nullptr ? conv->group : 0,
+                        gemm != nullptr && gemm->transpose_b ? " b'" : "");
+  }
+
+  void Record(const Node& node, ValueId x) {
+    absl::StrAppend(&operation_, " ", OpKindName(node.op));
+    if (const auto* norm =
+            std::get_if<BatchNormalizationParams>(&node.params)) {
+      absl::StrAppend(&operation_, " ",
+                      absl::bit_cast<uint32_t>(norm->epsilon));
+    }
+    for (ValueId input : node.inputs) {
+      absl::StrAppend(&operation_, input == x ? " x" : " c");
+      if (input != x) history_.push_back(graph_.constant(input));
+    }
+  }
+
   static void Append(const ChannelAffine& next, ChannelAffine& total) {
     if (total.scale.empty()) {
       total = next;
@@ -82,22 +112,18 @@ class BatchNormFolder {
 
   std::optional<Node> Folded(const Node& anchor, const ChannelAffine& affine) {
     const HostTensor weights = graph_.constant(anchor.inputs[1]);
-    std::optional<std::vector<double>> w =
-        KnownFloats(graph_, anchor.inputs[1]);
     std::optional<std::vector<double>> b = BiasOf(anchor, affine.scale.size());
-    if (!w.has_value() || !b.has_value()) return std::nullopt;
+    if (!b.has_value() || !IsFloat(weights.dtype())) return std::nullopt;
     if (!context_.Charge(weights.size_bytes())) return std::nullopt;
 
     Node node = anchor;
-    const ChannelPlaces places = PlacesOf(anchor, weights.shape());
-    for (size_t i = 0; i < w->size(); ++i) {
-      (*w)[i] *= affine.scale[places.ChannelOf(static_cast<int64_t>(i))];
-    }
     for (size_t c = 0; c < b->size(); ++c) {
       (*b)[c] = affine.scale[c] * (*b)[c] + affine.shift[c];
     }
     node.inputs[1] = graph_.AddConstant(
-        FloatTensor(weights.dtype(), weights.shape(), *w), anchor.inputs[1]);
+        context_.Remember(operation_, history_,
+                          [&] { return Scaled(anchor, affine); }),
+        anchor.inputs[1]);
     node.inputs.resize(3, kNoValue);
     node.inputs[2] = graph_.AddConstant(
         FloatTensor(weights.dtype(), Shape({static_cast<int64_t>(b->size())}),
@@ -106,6 +132,17 @@ class BatchNormFolder {
     node.own_input_count = 3;
     if (auto* gemm = std::get_if<GemmParams>(&node.params)) gemm->beta = 1;
     return node;
+  }
+
+  // The anchor's weights, each times its channel's scale.
+  HostTensor Scaled(const Node& anchor, const ChannelAffine& affine) const {
+    const HostTensor& weights = graph_.constant(anchor.inputs[1]);
+    std::vector<double> numbers = *KnownFloats(graph_, anchor.inputs[1]);
+    const ChannelPlaces places = PlacesOf(anchor, weights.shape());
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] *= affine.scale[places.ChannelOf(static_cast<int64_t>(i))];
+    }
+    return FloatTensor(weights.dtype(), weights.shape(), numbers);
   }
 
   // What is added to each channel.
@@ -191,6 +228,8 @@ class BatchNormFolder {
 
   PassContext& context_;
   GraphEditor& graph_;
+  std::vector<HostTensor> history_;  // of the weights that are folded
+  std::string operation_;
 };
 
 }  // namespace

@@ -4,7 +4,10 @@
 #include <cstdint>
 
 #include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "backends/api/kernel.h"
+#include "engine/graph/constant_memo.h"
 #include "engine/passes/graph_editor.h"
 
 namespace tensord {
@@ -28,6 +31,15 @@ struct PassContext {
     return find_kernel(node, graph.inference());
   }
   bool HasKernel(const Node& node) const { return Kernel(node) != nullptr; }
+
+  // What `make` makes of `inputs`, or has made for another compilation of the
+  // graph; `operation` says what that is.
+  HostTensor Remember(absl::string_view operation,
+                      absl::Span<const HostTensor> inputs,
+                      absl::FunctionRef<HostTensor()> make) const {
+    ConstantMemo* memo = graph.graph().memo.get();
+    return memo == nullptr ? make() : memo->Get(operation, inputs, make);
+  }
 
   // Pays for a constant; false where that is more than is left.
   bool Charge(uint64_t bytes) {
