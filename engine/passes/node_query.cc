@@ -51,6 +51,17 @@ bool AreAlike(const GraphEditor& graph, ValueId a, ValueId b) {
   return x.dtype == y.dtype && x.shape.has_value() && x.shape == y.shape;
 }
 
+Dims PermutationOf(const GraphEditor& graph, const Node& node) {
+  Dims permutation = std::get<TransposeParams>(node.params).permutation;
+  if (permutation.empty()) {
+    const size_t rank = graph.type(node.inputs[0]).shape->size();
+    for (size_t d = rank; d-- > 0;) {
+      permutation.push_back(static_cast<int64_t>(d));
+    }
+  }
+  return permutation;
+}
+
 Node MakeNode(const Node& origin, OpKind op, OpParams params,
               std::vector<ValueId> inputs, std::vector<ValueId> outputs) {
   Node node;

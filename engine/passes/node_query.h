@@ -34,6 +34,9 @@ std::optional<double> KnownNumber(const GraphEditor& graph, ValueId value);
 // tell included.
 bool AreAlike(const GraphEditor& graph, ValueId a, ValueId b);
 
+// Of a Transpose: dimension d of the result is this one's d-th of the input.
+Dims PermutationOf(const GraphEditor& graph, const Node& node);
+
 // A node that another one stands for: named, and with its inputs and outputs.
 Node MakeNode(const Node& origin, OpKind op, OpParams params,
               std::vector<ValueId> inputs, std::vector<ValueId> outputs);

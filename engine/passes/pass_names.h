@@ -13,6 +13,8 @@ namespace tensord {
 inline constexpr absl::string_view kInlineBranches = "inline_branches";
 inline constexpr absl::string_view kFoldConstants = "fold_constants";
 inline constexpr absl::string_view kRemoveDeadNodes = "remove_dead_nodes";
+inline constexpr absl::string_view kRemoveNoOps = "remove_no_ops";
+inline constexpr absl::string_view kFoldTransposes = "fold_transposes";
 inline constexpr absl::string_view kFoldBatchNorm = "fold_batch_norm";
 inline constexpr absl::string_view kFuseElementwise = "fuse_elementwise";
 inline constexpr absl::string_view kFuseEpilogue = "fuse_epilogue";
@@ -24,6 +26,8 @@ inline constexpr absl::string_view kOptionalPasses[] = {
     kInlineBranches,
     kFoldConstants,
     kRemoveDeadNodes,
+    kRemoveNoOps,
+    kFoldTransposes,
     kFoldBatchNorm,
     kFuseElementwise,
     kFuseEpilogue,

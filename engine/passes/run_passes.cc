@@ -6,10 +6,12 @@
 #include "engine/graph/status_macros.h"
 #include "engine/passes/fold_batch_norm.h"
 #include "engine/passes/fold_constants.h"
+#include "engine/passes/fold_transposes.h"
 #include "engine/passes/fuse_elementwise.h"
 #include "engine/passes/fuse_epilogue.h"
 #include "engine/passes/pass_names.h"
 #include "engine/passes/remove_dead_nodes.h"
+#include "engine/passes/remove_no_ops.h"
 
 namespace tensord {
 namespace {
@@ -22,9 +24,9 @@ struct EditingPass {
 
 // In their order: a pattern of nodes is found before its nodes go into another.
 constexpr EditingPass kEditingPasses[] = {
-    {kFoldBatchNorm, &FoldBatchNorm},
-    {kFuseElementwise, &FuseElementwise},
-    {kFuseEpilogue, &FuseEpilogue},
+    {kRemoveNoOps, &RemoveNoOps},     {kFuseGelu, &FuseGelu},           {kPackAttention, &PackAttention}, {kFoldTransposes, &FoldTransposes},
+    {kFoldBatchNorm, &FoldBatchNorm}, {kFuseElementwise, &FuseElementwise},
+    {kFuseEpilogue, &FuseEpilogue},   {kFuseSkipNorm, &FuseSkipNorm},
 };
 
 class PassRunner {

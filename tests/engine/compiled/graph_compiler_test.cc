@@ -250,13 +250,15 @@ TEST_F(GraphCompilerTest, AConstantSubgraphIsFoldedUnlessThePassIsOff) {
 }
 
 TEST_F(GraphCompilerTest, ExplainsEveryLaunchAndView) {
+  CompileOptions options;
+  options.disabled_passes = {"remove_no_ops"};
   const auto compiled = Plan(TestGraph()
                                  .Input("x", kF32, {9})
                                  .Node("Relu", {"x"}, {"a"}, {}, "act")
                                  .Node("Identity", {"a"}, {"b"}, {}, "same")
                                  .Node("Add", {"b", "x"}, {"y"}, {}, "sum")
                                  .Output("y"),
-                             {Shape({9})});
+                             {Shape({9})}, options);
   ASSERT_THAT(compiled, IsOk());
   const auto& nodes = (*compiled)->explanation.nodes;
   ASSERT_THAT(nodes, SizeIs(3));
