@@ -14,10 +14,13 @@ inline constexpr absl::string_view kInlineBranches = "inline_branches";
 inline constexpr absl::string_view kFoldConstants = "fold_constants";
 inline constexpr absl::string_view kRemoveDeadNodes = "remove_dead_nodes";
 inline constexpr absl::string_view kRemoveNoOps = "remove_no_ops";
+inline constexpr absl::string_view kFuseLayerNorm = "fuse_layer_norm";
+inline constexpr absl::string_view kFuseGelu = "fuse_gelu";
 inline constexpr absl::string_view kFoldTransposes = "fold_transposes";
 inline constexpr absl::string_view kFoldBatchNorm = "fold_batch_norm";
 inline constexpr absl::string_view kFuseElementwise = "fuse_elementwise";
 inline constexpr absl::string_view kFuseEpilogue = "fuse_epilogue";
+inline constexpr absl::string_view kFuseSkipNorm = "fuse_skip_norm";
 inline constexpr absl::string_view kChannelsLast = "channels_last";
 
 // In the order in which they run.
@@ -27,10 +30,13 @@ inline constexpr absl::string_view kOptionalPasses[] = {
     kFoldConstants,
     kRemoveDeadNodes,
     kRemoveNoOps,
+    kFuseLayerNorm,
+    kFuseGelu,
     kFoldTransposes,
     kFoldBatchNorm,
     kFuseElementwise,
     kFuseEpilogue,
+    kFuseSkipNorm,
     kChannelsLast,
 };
 // clang-format on

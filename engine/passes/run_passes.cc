@@ -9,6 +9,9 @@
 #include "engine/passes/fold_transposes.h"
 #include "engine/passes/fuse_elementwise.h"
 #include "engine/passes/fuse_epilogue.h"
+#include "engine/passes/fuse_gelu.h"
+#include "engine/passes/fuse_layer_norm.h"
+#include "engine/passes/fuse_skip_norm.h"
 #include "engine/passes/pass_names.h"
 #include "engine/passes/remove_dead_nodes.h"
 #include "engine/passes/remove_no_ops.h"
@@ -24,7 +27,8 @@ struct EditingPass {
 
 // In their order: a pattern of nodes is found before its nodes go into another.
 constexpr EditingPass kEditingPasses[] = {
-    {kRemoveNoOps, &RemoveNoOps},     {kFuseGelu, &FuseGelu},           {kPackAttention, &PackAttention}, {kFoldTransposes, &FoldTransposes},
+    {kRemoveNoOps, &RemoveNoOps},     {kFuseLayerNorm, &FuseLayerNorm},
+    {kFuseGelu, &FuseGelu},           {kPackAttention, &PackAttention}, {kFoldTransposes, &FoldTransposes},
     {kFoldBatchNorm, &FoldBatchNorm}, {kFuseElementwise, &FuseElementwise},
     {kFuseEpilogue, &FuseEpilogue},   {kFuseSkipNorm, &FuseSkipNorm},
 };
