@@ -16,6 +16,8 @@ inline constexpr absl::string_view kRemoveDeadNodes = "remove_dead_nodes";
 inline constexpr absl::string_view kRemoveNoOps = "remove_no_ops";
 inline constexpr absl::string_view kFuseLayerNorm = "fuse_layer_norm";
 inline constexpr absl::string_view kFuseGelu = "fuse_gelu";
+inline constexpr absl::string_view kFuseAttention = "fuse_attention";
+inline constexpr absl::string_view kPackAttention = "pack_attention";
 inline constexpr absl::string_view kFoldTransposes = "fold_transposes";
 inline constexpr absl::string_view kFoldBatchNorm = "fold_batch_norm";
 inline constexpr absl::string_view kFuseElementwise = "fuse_elementwise";
@@ -32,6 +34,8 @@ inline constexpr absl::string_view kOptionalPasses[] = {
     kRemoveNoOps,
     kFuseLayerNorm,
     kFuseGelu,
+    kFuseAttention,
+    kPackAttention,
     kFoldTransposes,
     kFoldBatchNorm,
     kFuseElementwise,

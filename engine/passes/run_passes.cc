@@ -7,11 +7,13 @@
 #include "engine/passes/fold_batch_norm.h"
 #include "engine/passes/fold_constants.h"
 #include "engine/passes/fold_transposes.h"
+#include "engine/passes/fuse_attention.h"
 #include "engine/passes/fuse_elementwise.h"
 #include "engine/passes/fuse_epilogue.h"
 #include "engine/passes/fuse_gelu.h"
 #include "engine/passes/fuse_layer_norm.h"
 #include "engine/passes/fuse_skip_norm.h"
+#include "engine/passes/pack_attention.h"
 #include "engine/passes/pass_names.h"
 #include "engine/passes/remove_dead_nodes.h"
 #include "engine/passes/remove_no_ops.h"
@@ -28,7 +30,8 @@ struct EditingPass {
 // In their order: a pattern of nodes is found before its nodes go into another.
 constexpr EditingPass kEditingPasses[] = {
     {kRemoveNoOps, &RemoveNoOps},     {kFuseLayerNorm, &FuseLayerNorm},
-    {kFuseGelu, &FuseGelu},           {kPackAttention, &PackAttention}, {kFoldTransposes, &FoldTransposes},
+    {kFuseGelu, &FuseGelu},           {kFuseAttention, &FuseAttention},
+    {kPackAttention, &PackAttention}, {kFoldTransposes, &FoldTransposes},
     {kFoldBatchNorm, &FoldBatchNorm}, {kFuseElementwise, &FuseElementwise},
     {kFuseEpilogue, &FuseEpilogue},   {kFuseSkipNorm, &FuseSkipNorm},
 };
