@@ -182,11 +182,11 @@ absl::Status RunConvChannelsLast(const KernelCall& call) {
   const Geometry geometry = conv::Resolve(
       std::get<ConvParams>(call.params), call.input_layout(0).shape,
       call.input_layout(1).shape, call.output_layout(0).shape);
-  const T* weights;
+  const T* weights = nullptr;
   if (call.state != nullptr) {
     weights =
         static_cast<const ArrangedWeights<T>*>(call.state)->elements.data();
-  } else {
+  } else if (call.context.workspace.is_present()) {  // not without weights
     auto* scratch = reinterpret_cast<T*>(call.context.workspace.address());
     ArrangeWeights(geometry, call.input<T>(1), scratch);
     weights = scratch;

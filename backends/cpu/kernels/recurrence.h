@@ -93,6 +93,7 @@ class Layer {
                          call.input_layout(kR).shape, gates)),
         lengths_(call.has_input(kLengths) ? call.input<int32_t>(kLengths)
                                           : nullptr) {
+    if (!call.context.workspace.is_present()) return;  // nothing to compute
     // In the order of ScratchElements().
     projected_ = reinterpret_cast<C*>(call.context.workspace.address());
     bias_ = projected_ + extents_.steps * extents_.batch * extents_.width();
@@ -261,10 +262,10 @@ class Layer {
   const RnnParams& params_;
   const Extents extents_;
   const int32_t* const lengths_;
-  C* projected_;
-  C* bias_;
-  C* sums_;
-  C* states_;
+  C* projected_ = nullptr;
+  C* bias_ = nullptr;
+  C* sums_ = nullptr;
+  C* states_ = nullptr;
 };
 
 // Arithmetic is that of the two products; the rest is small beside it.

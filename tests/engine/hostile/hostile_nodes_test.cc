@@ -481,6 +481,26 @@ const HostileNode kOdd[] = {
     {.name = "ClipByANaN",
      .op = "Clip",
      .operands = {Tensor({1}, {1}), Number(NAN), Number(NAN)}},
+    // Kernels that then have no workspace.
+    {.name = "ConvToNoChannels",
+     .op = "Conv",
+     .operands = {Pattern(DType::kFloat32, {1, 2, 3, 3}),
+                  Tensor({0, 2, 3, 3}, {})}},
+    {.name = "ConvFromAndToNoChannels",
+     .op = "Conv",
+     .operands = {Tensor({1, 0, 3, 3}, {}), Tensor({0, 0, 3, 3}, {})}},
+    {.name = "GruWithoutStates",
+     .op = "GRU",
+     .operands = {Pattern(DType::kFloat32, {2, 3, 4}), Tensor({1, 0, 4}, {}),
+                  Tensor({1, 0, 0}, {})}},
+    {.name = "RnnWithoutStates",
+     .op = "RNN",
+     .operands = {Pattern(DType::kFloat32, {2, 3, 4}), Tensor({1, 0, 4}, {}),
+                  Tensor({1, 0, 0}, {})}},
+    {.name = "LstmWithoutStates",
+     .op = "LSTM",
+     .operands = {Pattern(DType::kFloat32, {2, 3, 4}), Tensor({1, 0, 4}, {}),
+                  Tensor({1, 0, 0}, {})}},
 };
 INSTANTIATE_TEST_SUITE_P(Odd, OddNodeTest, testing::ValuesIn(kOdd), NameOf);
 
