@@ -66,7 +66,8 @@ absl::Status EngineImpl::Open(std::vector<std::unique_ptr<Device>> devices,
                           .profile = &profile,
                           .evaluator = evaluator_.get(),
                           .limits = options_.limits,
-                          .max_peak_bytes = options_.max_peak_bytes},
+                          .max_peak_bytes = options_.max_peak_bytes,
+                          .max_execution_time = options_.max_execution_time},
       options_.pipelined_compile, compile_threads_, *devices_);
   loader_ = std::make_unique<GraphLoader>(
       LoaderParts{options_, *table_, evaluator_.get(), *devices_,

@@ -160,8 +160,9 @@
   KERNEL(MaxUnpool, "max_unpool_" suffix,                      \
          Takes({DType::dtype, DType::kInt64}, {DType::dtype}), \
          "max_unpool.cc", .run = &RunMaxUnpool<bytes>)
-#define LRN(T, suffix, ...) \
-  KERNEL(LRN, "lrn_" suffix, All(kDTypeOf<T>), "lrn.cc", .run = &RunLrn<T>)
+#define LRN(T, suffix, ...)                                                \
+  KERNEL(LRN, "lrn_" suffix, All(kDTypeOf<T>), "lrn.cc", .cost = &LrnCost, \
+         .run = &RunLrn<T>)
 #define SOFTMAX_ROWS(T, suffix, op, name)                             \
   KERNEL(op, name "_" suffix "_rows", All(kDTypeOf<T>), "softmax.cc", \
          .accepts = &AcceptsSoftmaxRows, .cost = &SoftmaxCost,        \

@@ -1,5 +1,6 @@
 #include "engine/compiled/graph_compiler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -155,6 +156,7 @@ class GraphCompiler {
             scope, node,
             [&](ValueId value) { return BoundShape(inference_, value); });
         if (!bound.ok()) return bound.status();
+        if (absl::Status s = CheckTime(node, *bound); !s.ok()) return s;
         bound_.push_back(*std::move(bound));
         launches_.push_back({.node = node});
       }
@@ -163,6 +165,18 @@ class GraphCompiler {
       launches_[i].bound = &bound_[i];
     }
     return absl::OkStatus();
+  }
+
+  absl::Status CheckTime(NodeId node, const BoundNode& bound) const {
+    const double limit = absl::ToDoubleSeconds(environment_.max_execution_time);
+    const double seconds = bound.node.estimated_ns * 1e-9;
+    if (seconds <= limit) return absl::OkStatus();
+    return WithNode(
+        LimitExceeded(absl::StrCat("a launch of ", OpKindName(bound.node.op)),
+                      static_cast<int64_t>(std::min(seconds, 1e18)),
+                      "seconds by estimate", "max_execution_time",
+                      static_cast<int64_t>(limit)),
+        graph_->nodes[node].name);
   }
 
   absl::StatusOr<Port> MakePort(ValueId value) const {

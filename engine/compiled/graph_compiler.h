@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "backends/api/backend.h"
 #include "engine/compiled/compiled_graph.h"
@@ -41,6 +42,9 @@ struct CompilerEnvironment {
   HostEvaluator* evaluator = nullptr;
   GraphLimits limits;
   uint64_t max_peak_bytes = uint64_t{8} << 30;
+  // A launch that is estimated to take longer is refused: nothing can interrupt
+  // it, and its lane would serve nobody.
+  absl::Duration max_execution_time = absl::InfiniteDuration();
 };
 
 // Whether every node of a graph has a kernel on a backend, as far as dtypes
@@ -57,7 +61,8 @@ absl::Status CheckBindings(const Graph& graph, const Inference& inference,
 // at
 //   once. `lane` uploads weights; nobody else uses it meanwhile.
 // Errors: as inference's and CompileNode's; kResourceExhausted above
-//   max_peak_bytes, with what was asked.
+//   max_peak_bytes, or for a launch above max_execution_time, with what was
+//   asked.
 absl::StatusOr<std::shared_ptr<CompiledGraph>> PlanGraph(
     std::shared_ptr<const Graph> graph, absl::Span<const Shape> input_shapes,
     const CompileOptions& options, Device& device, WeightStore& weights,

@@ -294,6 +294,7 @@ template <typename T>
 absl::Status RunLpNormalization(const KernelCall& call);
 
 // lrn.cc
+KernelCost LrnCost(const NodeSite& site);
 template <typename T>
 absl::Status RunLrn(const KernelCall& call);
 

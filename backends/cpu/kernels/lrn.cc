@@ -19,6 +19,14 @@
 
 namespace tensord {
 
+KernelCost LrnCost(const NodeSite& site) {
+  const Shape& x = site.input(0).shape;
+  const double elements = x.element_count();
+  const double window = std::min(std::get<LrnParams>(site.params).size, x[1]);
+  return {.flops = 2 * elements * window,
+          .bytes = 2 * elements * ByteSize(site.input_dtype(0), 1)};
+}
+
 template <typename T>
 absl::Status RunLrn(const KernelCall& call) {
   using C = ComputeType<T>;

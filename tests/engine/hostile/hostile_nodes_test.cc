@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "tests/engine/hostile/hostile_harness.h"
+#include "tests/support/graphs.h"
 #include "tests/support/matchers.h"
 
 // One node at a time that asks for too much, or for what is not there: with its
@@ -344,6 +345,23 @@ const HostileNode kHoles[] = {
      .text = "input 1 is required",
      .opset = 18},
 };
+// Hours of work on little memory, which no deadline could interrupt.
+TEST_F(HostileTest, ALaunchOfHoursIsRefusedBeforeItRuns) {
+  for (const char* op : {"MaxPool", "AveragePool", "LpPool"}) {
+    EXPECT_THAT(Serve(TestGraph()
+                          .Input("x", DType::kFloat32, {1, 1, 1, 1})
+                          .Constant("shape", Vector({1, 1, 5'000, 5'000}))
+                          .Node("Expand", {"x", "shape"}, {"large"})
+                          .Node(op, {"large"}, {"y"},
+                                {{"kernel_shape", Ints{2'400, 2'400}}})
+                          .Output("y")
+                          .definition(),
+                      {Tensor({1, 1, 1, 1}, {1})}),
+                StatusIs(kExhausted, HasSubstr("seconds by estimate")))
+        << op;
+  }
+}
+
 // An image without rows that is made wide: its tables are not made.
 TEST_F(HostileTest, AResizeOfNothingTakesNothing) {
   EXPECT_THAT(ServeConstants(
