@@ -140,8 +140,10 @@ class Digits(WithDaemon):
         explained = self.daemon.ctl_json("explain", DIGITS, "--set", "N=4")
         model = onnx.load(DIGITS)
         fused_from = [name for node in explained["nodes"] for name in node["fused_from"]]
-        self.assertEqual(sorted(fused_from), sorted(node.name for node in model.graph.node))
-        self.assertLess(len(explained["nodes"]), len(fused_from))
+        names = [node.name for node in model.graph.node]
+        # Each node of the model went into one; a change of layout may add its own.
+        self.assertEqual(sorted(name for name in fused_from if name in names), sorted(names))
+        self.assertTrue(any(len(node["fused_from"]) > 1 for node in explained["nodes"]))
         self.assertEqual({node["device"] for node in explained["nodes"]}, {"cpu:0"})
         memory = explained["compiled"]["memory"]
         self.assertGreaterEqual(memory["peak_bytes"], memory["arena_bytes"])
