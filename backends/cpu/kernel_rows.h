@@ -76,6 +76,11 @@
 #define UNARY(T, suffix, op, name, file)                                  \
   KERNEL(op, name "_" suffix, All(kDTypeOf<T>), file, .run = &Run##op<T>, \
          .caps = {.in_place_inputs = 0b1})
+// A float32 operator as a chain of one step.
+#define STEP(op, name, in_place)                                          \
+  KERNEL(op, name "_f32_vector", All(DType::kFloat32), "step_kernels.cc", \
+         .prepare = &PrepareStep, .run = &RunStep,                        \
+         .caps = {.in_place_inputs = in_place})
 #define CLASSIFICATION(T, suffix, op, name)                         \
   KERNEL(op, name "_" suffix, Takes({kDTypeOf<T>}, {DType::kBool}), \
          "classification.cc", .run = &Run##op<T>)

@@ -216,8 +216,10 @@ constexpr KernelEntry kCpuKernels[] = {
     INTEGERS(EQUAL_BITS),
     COMPARISON_AS(bool, "bool", uint8_t, Equal, "equal"),
 
+    STEP(Erf, "erf", 0b1),
     ALL_FLOATS(UNARY, Erf, "erf", "unary.cc"),
 
+    STEP(Exp, "exp", 0b1),
     ALL_FLOATS(UNARY, Exp, "exp", "unary.cc"),
 
     BYTES(COPY_BY, Expand, "expand", "expand.cc"),
@@ -237,6 +239,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
     BYTES(COPY_BY, GatherND, "gather_nd", "gather_nd.cc"),
 
+    STEP(Gelu, "gelu", 0b1),
     ALL_FLOATS(UNARY, Gelu, "gelu", "activations.cc"),
 
 #if TENSORD_HAVE_ONEDNN
@@ -279,8 +282,10 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_NUMBERS(WINDOW, HannWindow, "hann_window"),
 
+    STEP(HardSigmoid, "hard_sigmoid", 0b1),
     ALL_FLOATS(UNARY, HardSigmoid, "hard_sigmoid", "activations.cc"),
 
+    STEP(HardSwish, "hard_swish", 0b1),
     ALL_FLOATS(UNARY, HardSwish, "hard_swish", "activations.cc"),
 
     ALL_FLOATS(HARDMAX),
@@ -305,6 +310,7 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(LAYER_NORMALIZATION, float, ""),
     ALL_FLOATS(LAYER_NORMALIZATION, BFloat16, "_statistics_bf16"),
 
+    STEP(LeakyRelu, "leaky_relu", 0b1),
     ALL_FLOATS(UNARY, LeakyRelu, "leaky_relu", "activations.cc"),
 
     ALL_NUMBERS(COMPARISON, Less, "less"),
@@ -368,6 +374,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_NUMBERS(VARIADIC, Min, "min"),
 
+    STEP(Mish, "mish", 0b1),
     ALL_FLOATS(UNARY, Mish, "mish", "activations.cc"),
 
     ALL_NUMBERS(BINARY, Mod, "mod", "mod.cc"),
@@ -407,6 +414,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
     LOGIC(Or, "or"),
 
+    STEP(PRelu, "prelu", 0b11),
     ALL_FLOATS(BINARY, PRelu, "prelu", "prelu.cc"),
     BINARY(int32_t, "i32", PRelu, "prelu", "prelu.cc"),
     BINARY(int64_t, "i64", PRelu, "prelu", "prelu.cc"),
@@ -508,6 +516,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
     KERNEL(Shape, "shape_any", AnyDTypes(), "shape.cc", .run = &RunShape),
 
+    STEP(Sigmoid, "sigmoid", 0b1),
     ALL_FLOATS(UNARY, Sigmoid, "sigmoid", "activations.cc"),
 
     ALL_NUMBERS(UNARY, Sign, "sign", "rounding.cc"),
@@ -543,10 +552,12 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_FLOATS(VARIADIC, Sum, "sum"),
 
+    STEP(Swish, "swish", 0b1),
     ALL_FLOATS(UNARY, Swish, "swish", "activations.cc"),
 
     ALL_FLOATS(UNARY, Tan, "tan", "trigonometry.cc"),
 
+    STEP(Tanh, "tanh", 0b1),
     ALL_FLOATS(UNARY, Tanh, "tanh", "trigonometry.cc"),
 
     BYTES(TENSOR_SCATTER),

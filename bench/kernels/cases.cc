@@ -164,6 +164,22 @@ void AddTransposes(std::vector<KernelCase>& cases) {
   }
 }
 
+// Operators by themselves.
+void AddElementwise(std::vector<KernelCase>& cases) {
+  const Shape image({1, 56, 56, 128});
+  for (OpKind op : {OpKind::kExp, OpKind::kTanh, OpKind::kSigmoid, OpKind::kErf,
+                    OpKind::kHardSwish}) {
+    cases.push_back({.name = absl::StrCat("elementwise_", OpKindName(op)),
+                     .op = op,
+                     .inputs = {{image}},
+                     .outputs = {{image}}});
+  }
+  cases.push_back({.name = "elementwise_PRelu",
+                   .op = OpKind::kPRelu,
+                   .inputs = {{image}, {Shape({128})}},
+                   .outputs = {{image}}});
+}
+
 // Chains over an image with channels last, and over the activations of an
 // encoder.
 void AddChains(std::vector<KernelCase>& cases) {
@@ -217,6 +233,7 @@ std::vector<KernelCase> KernelCases() {
   AddIntegerProducts(cases);
   AddConvs(cases);
   AddTransposes(cases);
+  AddElementwise(cases);
   AddChains(cases);
   AddSoftmax(cases);
   return cases;

@@ -5,8 +5,8 @@
 
 #include "backends/api/kernel.h"
 
-// The kernels of nodes that only compile passes make, as kernels.h declares
-// those of the standard's.
+// The kernels of nodes that only compile passes make, and what is made of their
+// parts, as kernels.h declares those of the standard's.
 namespace tensord {
 
 // elementwise_chain.cc
@@ -17,6 +17,12 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareElementwiseChain(
 KernelCost ElementwiseChainCost(const NodeSite& site);
 template <typename T>
 absl::Status RunElementwiseChain(const KernelCall& call);
+
+// step_kernels.cc: of any operator that is a step of such a chain and has
+// NoParams, AlphaParams, HardSigmoidParams or GeluParams.
+absl::StatusOr<std::unique_ptr<KernelState>> PrepareStep(const NodeSite& site,
+                                                         Device& device);
+absl::Status RunStep(const KernelCall& call);
 
 }  // namespace tensord
 
