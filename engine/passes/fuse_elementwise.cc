@@ -13,6 +13,9 @@
 namespace tensord {
 namespace {
 
+// Operands of the result's shape that other nodes compute.
+constexpr int64_t kMaxHeldOperands = 8;
+
 // A longer chain becomes several.
 constexpr size_t kMaxSteps = 2048;
 // How far is looked at least where chains turned out to hold too much.
@@ -46,9 +49,7 @@ class ElementwiseFuser {
     // prefix is a chain too.
     std::vector<NodeId> nodes = ConnectedTo(last);
     const size_t found = nodes.size();
-    while (nodes.size() > 1 &&
-           AssignPlaces(ExpressionOf(nodes).expression).count >
-               kMaxFusedPlaces) {
+    while (nodes.size() > 1 && HoldsTooMuch(ExpressionOf(nodes), last)) {
       nodes.resize((nodes.size() + 1) / 2);
     }
     // What was cut off is found again by the next chain: that one looks less
@@ -94,6 +95,20 @@ class ElementwiseFuser {
     Expression expression;
     std::vector<ValueId> inputs;
   };
+
+  // Whether a kernel would run out of places, or the chain, which stands where
+  // its last node stood, would keep many computed operands alive until then: a
+  // running sum needs two at a time.
+  bool HoldsTooMuch(const Chain& chain, NodeId last) const {
+    if (AssignPlaces(chain.expression).count > kMaxFusedPlaces) return true;
+    const TensorType& type = graph_.type(OutputOf(last));
+    const auto is_held = [&](ValueId input) {
+      return graph_.producer(input) != kNoNode &&
+             graph_.type(input).shape == type.shape;
+    };
+    return std::count_if(chain.inputs.begin(), chain.inputs.end(), is_held) >
+           kMaxHeldOperands;
+  }
 
   Chain ExpressionOf(std::vector<NodeId> nodes) const {
     std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) {

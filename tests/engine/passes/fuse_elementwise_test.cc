@@ -251,5 +251,32 @@ TEST_F(FuseElementwiseTest, AChainThatHoldsTooMuchIsCut) {
   }
 }
 
+// A running sum of sixty products holds two of them at a time; as one chain it
+// would hold all.
+TEST_F(FuseElementwiseTest, AChainKeepsFewComputedOperandsAlive) {
+  TestGraph graph;
+  graph.Input("x", kF32, {4, 4});
+  graph.Node("MatMul", {"x", "x"}, {"sum0"});
+  for (int i = 1; i < 60; ++i) {
+    graph.Node("MatMul", {absl::StrCat("sum", i - 1), "x"},
+               {absl::StrCat("m", i)});
+    graph.Node("Add", {"x", absl::StrCat("m", i)}, {absl::StrCat("sum", i)});
+  }
+  graph.Node("Neg", {"x"}, {"s0"});
+  for (int i = 1; i < 60; ++i) {
+    graph.Node("MatMul", {"x", absl::StrCat("sum", i)}, {absl::StrCat("p", i)});
+    graph.Node("Add", {absl::StrCat("s", i - 1), absl::StrCat("p", i)},
+               {absl::StrCat("s", i)});
+  }
+  graph.Output("s59");
+  const Graph fused = Fused(graph);
+  for (const Node& node : fused.nodes) {
+    if (node.op == OpKind::kElementwiseChain) {
+      EXPECT_LE(node.inputs.size(), 9u) << node.name;
+    }
+  }
+  EXPECT_LT(fused.nodes.size(), 200u);  // of 238
+}
+
 }  // namespace
 }  // namespace tensord
