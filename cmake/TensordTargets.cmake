@@ -197,11 +197,16 @@ function(tensord_set_test_properties name label timeout)
   if(NOT timeout)
     set(timeout 120)
   endif()
+  # The stack frames that GCC 12 makes for this are aligned for less than vectors of 64 bytes need.
+  set(use_after_return 1)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(use_after_return 0)
+  endif()
   set(environment
     "TENSORD_SOURCE_DIR=${CMAKE_SOURCE_DIR}"
     "TENSORD_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
     "PYTHONDONTWRITEBYTECODE=1"
-    "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
+    "ASAN_OPTIONS=detect_stack_use_after_return=${use_after_return}:strict_string_checks=1"
     "UBSAN_OPTIONS=print_stacktrace=1"
     "TSAN_OPTIONS=second_deadlock_stack=1")
   set_tests_properties(${name} PROPERTIES
