@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/engine/hostile/hostile_harness.h"
+#include "tests/engine/hostile/hostile_node_test.h"
 #include "tests/support/graphs.h"
 #include "tests/support/matchers.h"
 
@@ -15,24 +15,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-constexpr int64_t kTera = int64_t{1} << 40;
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
-constexpr auto kExhausted = absl::StatusCode::kResourceExhausted;
-
-using Ints = std::vector<int64_t>;
-
-TestTensor Vector(const Ints& values) {
-  return Tensor<int64_t>({static_cast<int64_t>(values.size())}, values);
-}
-TestTensor Scalar(int64_t value) { return Tensor<int64_t>(Shape(), {value}); }
-TestTensor Number(float value) {
-  return TensorOf(DType::kFloat32, Shape(), {value});
-}
-const TestTensor kAbsent;
-
-class HostileNodeTest : public HostileTest,
-                        public testing::WithParamInterface<HostileNode> {};
 
 TEST_P(HostileNodeTest, IsRefusedWithKnownOperands) {
   EXPECT_THAT(ServeConstants(GetParam()),
@@ -42,10 +25,6 @@ TEST_P(HostileNodeTest, IsRefusedWithKnownOperands) {
 TEST_P(HostileNodeTest, IsRefusedWithOperandsOfTheRun) {
   EXPECT_THAT(ServeInputs(GetParam()),
               StatusIs(GetParam().code, HasSubstr(GetParam().text)));
-}
-
-std::string NameOf(const testing::TestParamInfo<HostileNode>& info) {
-  return info.param.name;
 }
 
 const HostileNode kGiants[] = {

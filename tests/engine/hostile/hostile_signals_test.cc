@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/engine/hostile/hostile_harness.h"
+#include "tests/engine/hostile/hostile_node_test.h"
 #include "tests/support/matchers.h"
 
 // As hostile_nodes_test.cc: operators on signals, grids and regions, whose
@@ -9,40 +9,6 @@
 
 namespace tensord {
 namespace {
-
-using testing::HasSubstr;
-
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-constexpr int64_t kTera = int64_t{1} << 40;
-constexpr auto kExhausted = absl::StatusCode::kResourceExhausted;
-
-using Ints = std::vector<int64_t>;
-
-TestTensor Vector(const Ints& values) {
-  return Tensor<int64_t>({static_cast<int64_t>(values.size())}, values);
-}
-TestTensor Scalar(int64_t value) { return Tensor<int64_t>(Shape(), {value}); }
-TestTensor Number(float value) {
-  return TensorOf(DType::kFloat32, Shape(), {value});
-}
-const TestTensor kAbsent;
-
-class HostileSignalTest : public HostileTest,
-                          public testing::WithParamInterface<HostileNode> {};
-
-TEST_P(HostileSignalTest, IsRefusedWithKnownOperands) {
-  EXPECT_THAT(ServeConstants(GetParam()),
-              StatusIs(GetParam().code, HasSubstr(GetParam().text)));
-}
-
-TEST_P(HostileSignalTest, IsRefusedWithOperandsOfTheRun) {
-  EXPECT_THAT(ServeInputs(GetParam()),
-              StatusIs(GetParam().code, HasSubstr(GetParam().text)));
-}
-
-std::string NameOf(const testing::TestParamInfo<HostileNode>& info) {
-  return info.param.name;
-}
 
 const HostileNode kGiants[] = {
     {.name = "Window",
@@ -138,10 +104,10 @@ const HostileNode kGiants[] = {
      .attributes = {{"output_height", kTera}, {"output_width", kTera}},
      .text = "has more than"},
 };
-INSTANTIATE_TEST_SUITE_P(Giants, HostileSignalTest, testing::ValuesIn(kGiants),
-                         NameOf);
+INSTANTIATE_TEST_SUITE_P(SignalGiants, HostileNodeTest,
+                         testing::ValuesIn(kGiants), NameOf);
 
-class OddSignalTest : public HostileSignalTest {};
+class OddSignalTest : public HostileNodeTest {};
 
 TEST_P(OddSignalTest, IsAnswered) {
   EXPECT_THAT(ServeConstants(GetParam()), IsOk());
@@ -190,7 +156,8 @@ const HostileNode kOdd[] = {
                          {NAN, NAN, INFINITY, -INFINITY, 3e38f, -3e38f})},
      .attributes = {{"padding_mode", std::string("reflection")}}},
 };
-INSTANTIATE_TEST_SUITE_P(Odd, OddSignalTest, testing::ValuesIn(kOdd), NameOf);
+INSTANTIATE_TEST_SUITE_P(SignalOdd, OddSignalTest, testing::ValuesIn(kOdd),
+                         NameOf);
 
 }  // namespace
 }  // namespace tensord
