@@ -8,13 +8,6 @@
 namespace tensord {
 namespace {
 
-// The result may be the very array of an operand.
-#if defined(__GNUC__) && !defined(__clang__)
-#define TENSORD_INDEPENDENT _Pragma("GCC ivdep")
-#else
-#define TENSORD_INDEPENDENT
-#endif
-
 #define TENSORD_QUANTIZE(Y, value)                                  \
   static_cast<Y>(QuantizeTo(value, zero_point,                      \
                             int32_t{std::numeric_limits<Y>::min()}, \

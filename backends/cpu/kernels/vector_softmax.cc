@@ -7,14 +7,6 @@
 #include "backends/cpu/kernels/vector_math.h"
 #include "backends/cpu/kernels/vector_targets.h"
 
-// The result may be the very row that is read, which the compiler's own check
-// takes for an overlap that forbids vectors.
-#if defined(__GNUC__) && !defined(__clang__)
-#define TENSORD_INDEPENDENT _Pragma("GCC ivdep")
-#else
-#define TENSORD_INDEPENDENT
-#endif
-
 namespace tensord {
 namespace {
 

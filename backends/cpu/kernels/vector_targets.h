@@ -40,6 +40,14 @@
 #define TENSORD_HAVE_VECTOR_TARGETS 0
 #endif
 
+// Before a loop whose result may be the very array of an operand, which the
+// compiler's own check takes for an overlap that forbids vectors.
+#if defined(__GNUC__) && !defined(__clang__)
+#define TENSORD_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define TENSORD_INDEPENDENT
+#endif
+
 namespace tensord {
 
 enum class VectorTarget { kAny, kAvx2, kAvx512 };
