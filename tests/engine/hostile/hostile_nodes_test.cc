@@ -15,7 +15,6 @@ namespace {
 using testing::HasSubstr;
 
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 TEST_P(HostileNodeTest, IsRefusedWithKnownOperands) {
   EXPECT_THAT(ServeConstants(GetParam()),
