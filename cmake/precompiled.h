@@ -1,6 +1,6 @@
 // What nearly every file of the project includes, compiled once: parsing it is
 // most of the work that a small file gives the compiler. Files include what
-// they use all the same; the fuzz preset builds without this one.
+// they use all the same; the asan preset builds without this one.
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 #!/bin/bash
 # Fuzzes the decoders.
 #
-#   scripts/fuzz.sh SECONDS      every fuzzer of build/fuzz/bin in turn, sharing the time
+#   scripts/fuzz.sh SECONDS      every fuzzer of build/asan/bin in turn, sharing the time
 #
-# Builds them first if they are not there. Starts from seeds that build/fuzz/bin/fuzz_seeds makes
+# Builds them first if they are not there. Starts from seeds that build/asan/bin/fuzz_seeds makes
 # and, where TENSORD_SHARED_DIR names the shared files, from the small models of ONNX's conformance
 # cases; what is found grows build/fuzz/corpus. An input that fails is left in build/fuzz/<fuzzer>-crash-*
 # and its report in build/fuzz/<fuzzer>.log; the exit status is then 1.
@@ -16,10 +16,11 @@ case "$seconds" in
 esac
 jobs=${TENSORD_JOBS:-$(nproc)}
 
-if ! ls build/fuzz/bin/*_fuzzer >/dev/null 2>&1; then
-  cmake --preset fuzz >build/fuzz-configure.log 2>&1 || { cat build/fuzz-configure.log; exit 1; }
-  cmake --build --preset fuzz --target fuzzers -j"$jobs" >build/fuzz-build.log 2>&1 ||
-    { tail -40 build/fuzz-build.log; exit 1; }
+mkdir -p build/fuzz
+if ! ls build/asan/bin/*_fuzzer >/dev/null 2>&1; then
+  cmake --preset asan >build/asan-configure.log 2>&1 || { cat build/asan-configure.log; exit 1; }
+  cmake --build --preset asan --target fuzzers -j"$jobs" >build/asan-build.log 2>&1 ||
+    { tail -40 build/asan-build.log; exit 1; }
 fi
 models=(models/*/model.onnx)
 cases=${TENSORD_SHARED_DIR:-}/conformance/onnx
@@ -33,9 +34,9 @@ if [ -d "$cases" ]; then
   fi
   mapfile -t -O "${#models[@]}" models < <(find build/fuzz/cases -name model.onnx -size -16k | sort)
 fi
-build/fuzz/bin/fuzz_seeds build/fuzz/seeds "${models[@]}" || exit 1
+build/asan/bin/fuzz_seeds build/fuzz/seeds "${models[@]}" || exit 1
 
-fuzzers=(build/fuzz/bin/*_fuzzer)
+fuzzers=(build/asan/bin/*_fuzzer)
 each=$((seconds / ${#fuzzers[@]}))
 status=0
 for fuzzer in "${fuzzers[@]}"; do

@@ -126,14 +126,18 @@ if [ $full = yes ] && [ -n "${TENSORD_SHARED_DIR:-}" ]; then
 fi
 
 # Under the sanitizers only what needs no gRPC is built, since the rest takes minutes and Debian's
-# gRPC is not instrumented; "onnx" reads files that strangers send, so it goes along.
+# gRPC is not instrumented; "onnx" reads files that strangers send, so it goes along. The fuzzers are
+# of the same build.
+fuzz_seconds=60
 if [ $full = yes ]; then
+  fuzz_seconds=600
   step "Build (asan)" build asan && step "Test (asan)" run_tests asan -LE scripts
 else
-  sanitized=(tests_core)
-  grep -rqs 'LABEL onnx' tests --include=CMakeLists.txt && sanitized+=(tests_onnx)
-  step "Build (asan, core)" build asan "${sanitized[@]}" &&
+  step "Build (asan, core)" build asan tests_core tests_onnx fuzzers &&
     step "Test (asan, core)" run_tests asan -L '^(core|onnx)$'
+fi
+if [ -x build/asan/bin/fuzz_seeds ]; then
+  step "Fuzz" fuzz $fuzz_seconds
 fi
 # The thread sanitizer has something to look at where threads meet; the rest is one thread's.
 label=threaded
@@ -141,11 +145,5 @@ repeat=()
 [ $full = yes ] && label=core repeat=(--repeat until-fail:10)
 step "Build (tsan, $label)" build tsan tests_$label &&
   step "Test (tsan, $label)" run_tests tsan -L "^$label\$" "${repeat[@]}"
-
-if grep -rqs '^ *tensord_fuzzer(' tests --include=CMakeLists.txt; then
-  fuzz_seconds=60
-  [ $full = yes ] && fuzz_seconds=600
-  step "Build (fuzz)" build fuzz fuzzers && step "Fuzz" fuzz $fuzz_seconds
-fi
 
 finish
