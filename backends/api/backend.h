@@ -85,6 +85,11 @@ struct DeviceInfo {
   double flops_per_ns = 1;
   double bytes_per_ns = 4;
   double launch_overhead_ns = 100;
+
+  // A copy of n bytes between this device and host memory takes about
+  // copy_latency_ns + n / copy_bytes_per_ns; never 0 either.
+  double copy_bytes_per_ns = 8;
+  double copy_latency_ns = 1000;
 };
 
 // One device: memory, lanes, health.

@@ -14,6 +14,7 @@
 #include "backends/api/layout.h"
 #include "backends/api/op_kind.h"
 #include "backends/api/op_params.h"
+#include "backends/api/precision.h"
 #include "backends/api/storage.h"
 
 namespace tensord {
@@ -43,6 +44,10 @@ struct NodeSite {
 
   const OpParams& params;
 
+  // What the graph's client allows: a kernel that rounds its factors accepts
+  // only nodes whose precision covers that.
+  Precision precision = Precision::kStrict;
+
   DType input_dtype(int i) const { return dtypes[i]; }
   DType output_dtype(int i) const { return dtypes[input_count + i]; }
   const Layout& input(int i) const { return layouts[i]; }
@@ -63,6 +68,10 @@ struct NodeSite {
 class KernelState {
  public:
   virtual ~KernelState() = default;
+
+  // Host bytes beyond the object that go when it goes; what it shares with
+  // other states is counted where that is kept.
+  virtual uint64_t footprint_bytes() const { return 0; }
 };
 
 // The operands of one launch. Borrows everything; on an asynchronous lane,
@@ -158,9 +167,13 @@ struct KernelCaps {
   bool is_deterministic = true;
 };
 
+// What one launch takes, in terms that DeviceInfo's rates turn into time.
 struct KernelCost {
   double flops = 0;
   double bytes = 0;
+  // The share of the device's flops_per_ns that this kernel attains on this
+  // node, in (0, 1].
+  double efficiency = 1;
 };
 
 // One kernel: a row of a backend's table. Function pointers and names are

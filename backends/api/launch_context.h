@@ -1,6 +1,7 @@
 #ifndef TENSORD_BACKENDS_API_LAUNCH_CONTEXT_H_
 #define TENSORD_BACKENDS_API_LAUNCH_CONTEXT_H_
 
+#include <atomic>
 #include <cstdint>
 
 #include "backends/api/storage.h"
@@ -38,6 +39,11 @@ struct LaunchContext {
 
   // Threads for CPU kernels; never null on a CPU lane.
   WorkerPool* workers = nullptr;
+
+  // Set by another thread when the run is to end before it is done. A kernel
+  // that can take long looks at it between pieces of its work, and returns
+  // kCancelled; its outputs are then undefined. Null: never.
+  const std::atomic<bool>* is_stopped = nullptr;
 };
 
 }  // namespace tensord

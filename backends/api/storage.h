@@ -49,14 +49,16 @@ class Storage {
 };
 
 // A range of a storage's bytes: what one operand of a kernel is. Borrows the
-// storage. A default view is an absent optional operand.
+// storage. A default view is an absent optional operand, with a null address.
 struct StorageView {
   const Storage* storage = nullptr;
   uint64_t offset_bytes = 0;
   uint64_t size_bytes = 0;
 
   bool is_present() const { return storage != nullptr; }
-  std::byte* address() const { return storage->address() + offset_bytes; }
+  std::byte* address() const {
+    return storage == nullptr ? nullptr : storage->address() + offset_bytes;
+  }
 };
 
 }  // namespace tensord

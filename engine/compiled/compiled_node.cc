@@ -29,8 +29,9 @@ double EstimateNs(const KernelEntry& entry, const NodeSite& site,
                   uint64_t operand_bytes, const DeviceInfo& device) {
   KernelCost cost{.flops = 0, .bytes = static_cast<double>(operand_bytes)};
   if (entry.cost != nullptr && !site.layouts.empty()) cost = entry.cost(site);
-  return device.launch_overhead_ns + std::max(cost.flops / device.flops_per_ns,
-                                              cost.bytes / device.bytes_per_ns);
+  return device.launch_overhead_ns +
+         std::max(cost.flops / (device.flops_per_ns * cost.efficiency),
+                  cost.bytes / device.bytes_per_ns);
 }
 
 absl::Status Accepts(const KernelEntry& entry, const NodeSite& site,
