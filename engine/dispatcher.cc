@@ -17,7 +17,9 @@ void Dispatcher::Start(Execution& execution) {
 }
 
 void Dispatcher::Cancel(Execution& execution) {
+  // In this order: who sees the second one finds the reason in the first.
   execution.is_cancelled.store(true);
+  execution.is_stopped.store(true);
   // It may change rooms meanwhile; a room that it enters now sees the flag.
   while (WaitingRoom* room = execution.links.room.load()) {
     if (!room->Withdraw(execution)) continue;

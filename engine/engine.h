@@ -136,10 +136,11 @@ class Engine {
   virtual void Start(Execution& execution) = 0;
 
   // Stops an execution: one that waits (for its compilation or a lane) is
-  // answered kCancelled inside the call, one that runs ends between its
-  // segments. The caller keeps `execution` alive until the call returns;
-  // nothing happens to one that was answered already. Setting is_cancelled
-  // alone is seen only when its turn comes.
+  // answered kCancelled inside the call, one that runs ends soon, a launch
+  // under way included (LaunchContext::is_stopped). The caller keeps
+  // `execution` alive until the call returns; nothing happens to one that was
+  // answered already. Setting is_cancelled alone is seen only when its turn
+  // comes.
   virtual void Cancel(Execution& execution) = 0;
 
   // Buffers for inputs; outputs come from it too. All of them go back before

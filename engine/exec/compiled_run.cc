@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "engine/compiled/compiled_node.h"
+#include "engine/exec/stoppable_workers.h"
 #include "engine/profile/clock.h"
 
 namespace tensord {
@@ -53,7 +55,11 @@ class Run {
         run_(run),
         outputs_(*run.outputs),
         buffers_(buffers),
-        clock_(*run.phase_ns) {}
+        clock_(*run.phase_ns) {
+    if (slot.workers() != nullptr && run.limits.is_stopped != nullptr) {
+      workers_.emplace(*slot.workers(), *run.limits.is_stopped);
+    }
+  }
 
   absl::Status Execute(bool* lane_is_busy) {
     absl::Status status = ExecuteSegments();
@@ -168,9 +174,11 @@ class Run {
   }
 
   absl::Status Launch(const Segment& segment) {
-    LaunchContext context{.lane = &slot_.lane(),
-                          .profile = run_.shard,
-                          .workers = slot_.workers()};
+    LaunchContext context{
+        .lane = &slot_.lane(),
+        .profile = run_.shard,
+        .workers = workers_.has_value() ? &*workers_ : slot_.workers(),
+        .is_stopped = run_.limits.is_stopped};
     const bool is_synchronous = slot_.lane().is_synchronous();
     for (size_t i = 0; i < segment.steps.size(); ++i) {
       const Step& step = segment.steps[i];
@@ -184,7 +192,10 @@ class Run {
       if (is_synchronous && i % kStepsPerDeadlineCheck == 0) {
         if (absl::Status s = CheckGoingOn(); !s.ok()) return s;
       }
-      if (absl::Status s = LaunchStep(step, context); !s.ok()) {
+      absl::Status s = LaunchStep(step, context);
+      // Whatever the kernel says then, its outputs are undefined.
+      if (run_.limits.IsStopped()) return run_.limits.Check();
+      if (!s.ok()) {
         return WithNode(s, graph_.graph->nodes[step.node_id].name);
       }
     }
@@ -306,6 +317,7 @@ class Run {
   absl::InlinedVector<HostValue, 4>& outputs_;
   BufferPool& buffers_;
   PhaseClock clock_;
+  std::optional<StoppableWorkers> workers_;  // unless nobody stops launches
   // Later segments that the lane's work may refer to, until it is waited for.
   std::vector<std::shared_ptr<const Segment>> kept_segments_;
 };
@@ -317,7 +329,8 @@ absl::Status RunLimits::Check() const {
       is_cancelled->load(std::memory_order_relaxed)) {
     return absl::CancelledError("the execution was cancelled");
   }
-  if (deadline != absl::InfiniteFuture() && absl::Now() >= deadline) {
+  if (IsStopped() ||
+      (deadline != absl::InfiniteFuture() && absl::Now() >= deadline)) {
     return absl::DeadlineExceededError(
         "the deadline passed while the execution ran");
   }

@@ -20,11 +20,18 @@
 
 namespace tensord {
 
-// When a run must end although it is not done. A plain value; borrows the flag.
+// When a run must end although it is not done. A plain value; borrows the
+// flags.
 struct RunLimits {
   absl::Time deadline = absl::InfiniteFuture();
   const std::atomic<bool>* is_cancelled = nullptr;  // null: never
+  // Raised by another thread for either reason, so that a launch under way sees
+  // it (LaunchContext::is_stopped). Null: nobody interrupts launches.
+  const std::atomic<bool>* is_stopped = nullptr;
 
+  bool IsStopped() const {
+    return is_stopped != nullptr && is_stopped->load(std::memory_order_relaxed);
+  }
   // OK, kCancelled or kDeadlineExceeded.
   absl::Status Check() const;
 };

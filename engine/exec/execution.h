@@ -83,8 +83,9 @@ struct Execution {
   void (*on_done)(Execution& execution) = nullptr;
   void* user = nullptr;  // for on_done
 
-  // Set from any thread to stop the run between segments, or before it begins.
-  // Engine::Cancel sets it, and answers at once what still waits.
+  // Set from any thread to stop the run between launches, or before it begins.
+  // Engine::Cancel sets it, stops a launch under way as well, and answers at
+  // once what still waits.
   std::atomic<bool> is_cancelled{false};
 
   // Out.
@@ -99,6 +100,9 @@ struct Execution {
   // The engine's own, while the run is under way.
   std::shared_ptr<const CompiledGraph> compiled;
   std::shared_ptr<PreparationChannel> preparation;  // of a pipelined first run
+  // Raised by Engine::Cancel, and by the device when the run's time is up: seen
+  // inside launches.
+  std::atomic<bool> is_stopped{false};
   int64_t enqueued_ns = 0;
   uint64_t admitted_bytes = 0;
   QueueLinks links;

@@ -13,6 +13,12 @@
 namespace tensord {
 namespace {
 
+RunLimits LimitsOf(const Execution& execution) {
+  return {.deadline = execution.deadline,
+          .is_cancelled = &execution.is_cancelled,
+          .is_stopped = &execution.is_stopped};
+}
+
 // The execution's inputs become values of the flow, and its outputs come back.
 absl::Status RunFlow(LaneSlot& slot, const CompiledGraph& graph,
                      Execution& execution, BufferPool& buffers,
@@ -22,7 +28,7 @@ absl::Status RunFlow(LaneSlot& slot, const CompiledGraph& graph,
                                              execution.trace.get());
   FlowRun run{.slot = slot,
               .buffers = buffers,
-              .limits = {execution.deadline, &execution.is_cancelled},
+              .limits = LimitsOf(execution),
               .phase_ns = execution.phase_ns,
               .shard = accounted.shard(),
               .budget = std::make_shared<FlowBudget>(graph.flow->max_bytes()),
@@ -81,7 +87,7 @@ absl::Status RunExecution(LaneSlot& slot, const CompiledGraph& graph,
   };
   const CompiledRun run{.inputs = inputs,
                         .outputs = &execution.outputs,
-                        .limits = {execution.deadline, &execution.is_cancelled},
+                        .limits = LimitsOf(execution),
                         .phase_ns = &execution.phase_ns,
                         .shard = accounted.shard(),
                         .preparation = preparation,

@@ -19,6 +19,8 @@ constexpr int kLastPhase = static_cast<int>(Phase::kDownload);
 void OpenExecutions::Open(Execution& execution) {
   count_.fetch_add(1, std::memory_order_relaxed);
   for (int i = kFirstPhase; i <= kLastPhase; ++i) execution.phase_ns[i] = 0;
+  // A cancellation that came earlier is still seen by its own flag.
+  execution.is_stopped.store(false);
   execution.trace.reset();
   if (execution.trace_capacity > 0) {
     execution.trace =

@@ -61,6 +61,7 @@ absl::StatusOr<std::unique_ptr<PooledDevice>> PooledDevice::Create(
   {
     absl::MutexLock lock(&pooled->mu_);
     pooled->sleepers_.reserve(count);
+    pooled->leases_.reserve(count);
     // Lane 0 is leased first.
     for (int i = count - 1; i >= 0; --i) {
       pooled->free_lanes_.push_back(pooled->lanes_[i].get());
@@ -95,18 +96,15 @@ bool PooledDevice::TryRunInline(Execution& execution) {
           absl::ToDoubleNanoseconds(options_.inline_limit)) {
     return false;
   }
-  LaneSlot* lane = nullptr;
+  Lease lease;
   {
     absl::MutexLock lock(&mu_);
     if (!queue_.empty() || free_lanes_.empty() || is_closing_ || !fault_.ok()) {
       return false;
     }
-    lane = free_lanes_.back();
-    free_lanes_.pop_back();
-    ++in_flight_;
-    PublishOpenCount();
+    lease = LeaseFor(execution);
   }
-  Run(*lane, execution);
+  Run(lease);
   return true;
 }
 
@@ -141,7 +139,9 @@ absl::Time PooledDevice::AnswerExpired(absl::Time now) {
     {
       absl::MutexLock lock(&mu_);
       expired = queue_.PopExpired(now);
-      if (expired == nullptr) return queue_.NextDeadline();
+      if (expired == nullptr) {
+        return std::min(queue_.NextDeadline(), StopOverdue(now));
+      }
       PublishOpenCount();
     }
     QueueNs(*expired) += NowNs() - expired->enqueued_ns;
@@ -169,7 +169,7 @@ absl::Status PooledDevice::health() const {
 
 PooledDevice::Counts PooledDevice::counts() const {
   absl::MutexLock lock(&mu_);
-  return {.in_flight = in_flight_,
+  return {.in_flight = static_cast<int64_t>(leases_.size()),
           .queue_depth = queue_.length(),
           .queued_bytes = queue_.bytes(),
           .completed = completed_,
@@ -201,43 +201,73 @@ void PooledDevice::Work() {
                      absl::StrCat("lane ", info().id.ToString()).c_str());
   Sleeper self;
   for (;;) {
-    Execution* execution = nullptr;
-    LaneSlot* lane = nullptr;
+    Lease lease;
     {
       absl::MutexLock lock(&mu_);
-      while (!is_closing_ && (lane = LeaseForNext(&execution)) == nullptr) {
+      while (!is_closing_ && (lease = LeaseForNext()).lane == nullptr) {
         self.is_woken = false;
         sleepers_.push_back(&self);
         while (!self.is_woken) self.wake.Wait(&mu_);
       }
     }
-    if (lane == nullptr) return;
-    Run(*lane, *execution);
+    if (lease.lane == nullptr) return;
+    Run(lease);
   }
 }
 
-LaneSlot* PooledDevice::LeaseForNext(Execution** execution) {
-  if (free_lanes_.empty()) return nullptr;
-  *execution = queue_.Pop();
-  if (*execution == nullptr) return nullptr;
-  LaneSlot* lane = free_lanes_.back();
-  free_lanes_.pop_back();
-  ++in_flight_;
-  PublishOpenCount();
-  QueueNs(**execution) += NowNs() - (*execution)->enqueued_ns;
-  return lane;
+PooledDevice::Lease PooledDevice::LeaseForNext() {
+  if (free_lanes_.empty()) return {};
+  Execution* execution = queue_.Pop();
+  if (execution == nullptr) return {};
+  QueueNs(*execution) += NowNs() - execution->enqueued_ns;
+  return LeaseFor(*execution);
 }
 
-void PooledDevice::Run(LaneSlot& lane, Execution& execution) {
+PooledDevice::Lease PooledDevice::LeaseFor(Execution& execution) {
+  Lease lease{.lane = free_lanes_.back(),
+              .execution = &execution,
+              .start = absl::Now()};
+  lease.end =
+      std::min(execution.deadline, lease.start + options_.max_execution_time);
+  free_lanes_.pop_back();
+  leases_.push_back(lease);
+  PublishOpenCount();
+  return lease;
+}
+
+void PooledDevice::EndLease(const Lease& lease) {
+  const auto it = std::find_if(
+      leases_.begin(), leases_.end(),
+      [&](const Lease& other) { return other.lane == lease.lane; });
+  *it = leases_.back();
+  leases_.pop_back();
+}
+
+absl::Time PooledDevice::StopOverdue(absl::Time now) {
+  absl::Time next = absl::InfiniteFuture();
+  for (const Lease& lease : leases_) {
+    if (lease.end <= now) {
+      lease.execution->is_stopped.store(true);
+    } else {
+      next = std::min(next, lease.end);
+    }
+  }
+  return next;
+}
+
+void PooledDevice::Run(const Lease& lease) {
+  services_.watch->Tell(lease.end);
+  LaneSlot& lane = *lease.lane;
+  Execution& execution = *lease.execution;
   bool lane_is_busy = false;
-  absl::Status status = RunUntilLimit(lane, execution, &lane_is_busy);
+  absl::Status status = RunUntilLimit(lease, &lane_is_busy);
   if (MayBeFault(status)) CheckHealth();
   // What a lane that was given up still works on stays until it is empty.
   std::shared_ptr<const CompiledGraph> kept;
   if (lane_is_busy) kept = execution.compiled;
   {
     absl::MutexLock lock(&mu_);
-    --in_flight_;
+    EndLease(lease);
     ++(status.ok() ? completed_ : failed_);
     PublishOpenCount();
     if (!lane_is_busy) {
@@ -253,18 +283,18 @@ void PooledDevice::Run(LaneSlot& lane, Execution& execution) {
   GiveBack(lane);
 }
 
-absl::Status PooledDevice::RunUntilLimit(LaneSlot& lane, Execution& execution,
+absl::Status PooledDevice::RunUntilLimit(const Lease& lease,
                                          bool* lane_is_busy) {
-  const absl::Time now = absl::Now();
+  Execution& execution = *lease.execution;
   execution.ran_on = info().id;
-  absl::Status status = CheckStillWanted(execution, now);
+  absl::Status status = CheckStillWanted(execution, lease.start);
   if (!status.ok()) return status;
 
   const absl::Time deadline = execution.deadline;
-  execution.deadline = std::min(deadline, now + options_.max_execution_time);
-  status =
-      options_.run(lane, *execution.compiled, execution, *services_.buffers,
-                   execution.preparation.get(), lane_is_busy);
+  execution.deadline = lease.end;
+  status = options_.run(*lease.lane, *execution.compiled, execution,
+                        *services_.buffers, execution.preparation.get(),
+                        lane_is_busy);
   const bool is_limited = execution.deadline < deadline;
   execution.deadline = deadline;
   if (is_limited && absl::IsDeadlineExceeded(status)) {
@@ -334,7 +364,8 @@ void PooledDevice::WakeOne() {
 }
 
 void PooledDevice::PublishOpenCount() {
-  open_count_.store(queue_.length() + in_flight_, std::memory_order_relaxed);
+  open_count_.store(queue_.length() + static_cast<int64_t>(leases_.size()),
+                    std::memory_order_relaxed);
 }
 
 }  // namespace tensord

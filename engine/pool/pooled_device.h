@@ -28,6 +28,9 @@ namespace tensord {
 // what was queued goes to another device (PoolServices::reroute), what runs
 // ends as its lanes end it.
 //
+// A run ends at its deadline, and after max_execution_time: at its next step,
+// or, since the deadline watch raises Execution::is_stopped, inside a launch.
+//
 // Threading: every method may be called from any thread. on_done is called
 //   without a lock, on a lane's thread or inside the call.
 // Ownership: owns the device, its lanes and threads; borrows the services.
@@ -97,6 +100,14 @@ class PooledDevice final : public WaitingRoom {
   void Join();
 
  private:
+  // An execution on a lane, which it holds until `end` at most.
+  struct Lease {
+    LaneSlot* lane = nullptr;  // null: nothing to do
+    Execution* execution = nullptr;
+    absl::Time start;
+    absl::Time end;
+  };
+
   // A thread without work. It is woken once, by whoever takes it off the list.
   struct Sleeper {
     absl::CondVar wake;
@@ -107,14 +118,16 @@ class PooledDevice final : public WaitingRoom {
                const PoolServices& services);
 
   void Work();
-  // A lane for the next execution of the queue; null when there is none of
-  // either.
-  LaneSlot* LeaseForNext(Execution** execution)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Runs on a leased lane, gives the lane back, and answers.
-  void Run(LaneSlot& lane, Execution& execution);
-  absl::Status RunUntilLimit(LaneSlot& lane, Execution& execution,
-                             bool* lane_is_busy);
+  // The next execution of the queue, on a free lane, if there are both.
+  Lease LeaseForNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // There is a free lane.
+  Lease LeaseFor(Execution& execution) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Runs, gives the lane back, and answers.
+  void Run(const Lease& lease);
+  absl::Status RunUntilLimit(const Lease& lease, bool* lane_is_busy);
+  void EndLease(const Lease& lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Stops the runs whose time is up, and returns the next one's end.
+  absl::Time StopOverdue(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Waits until a lane is empty whose execution was given up.
   void Drain(LaneSlot& lane);
   void GiveBack(LaneSlot& lane);
@@ -138,7 +151,7 @@ class PooledDevice final : public WaitingRoom {
   ExecutionQueue queue_ ABSL_GUARDED_BY(mu_);
   std::vector<LaneSlot*> free_lanes_ ABSL_GUARDED_BY(mu_);  // last one first
   std::vector<Sleeper*> sleepers_ ABSL_GUARDED_BY(mu_);     // last one first
-  int64_t in_flight_ ABSL_GUARDED_BY(mu_) = 0;
+  std::vector<Lease> leases_ ABSL_GUARDED_BY(mu_);          // in flight
   uint64_t completed_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t failed_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t faults_ ABSL_GUARDED_BY(mu_) = 0;

@@ -31,6 +31,7 @@
 #include "backends/cpu/kernels/attention_geometry.h"
 #include "backends/cpu/kernels/attention_mask.h"
 #include "backends/cpu/kernels/attention_products.h"
+#include "backends/cpu/kernels/is_stopped.h"
 
 namespace tensord {
 namespace {
@@ -275,6 +276,7 @@ absl::Status RunAttention(const KernelCall& call) {
     for (int64_t slot = begin; slot < end; ++slot) {
       C* scratch = workspace + slot * geometry.slot_elements();
       for (int64_t task = slot; task < tasks; task += slots) {
+        if (IsStopped(call.context)) return;
         attention.RunTask(task, scratch);
       }
     }

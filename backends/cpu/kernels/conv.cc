@@ -29,6 +29,7 @@
 #include "backends/cpu/kernels/conv_windows.h"
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/kernels/is_stopped.h"
 
 namespace tensord {
 namespace {
@@ -183,15 +184,18 @@ void PackWindows(const float* x, const Geometry& geometry,
   }
 }
 
-// Adds the taps of one input channel to one output plane.
+// Adds the taps of one input channel to one output plane, as long as the run
+// goes on: a tap goes over the whole plane.
 template <typename T>
-void AddChannel(const Geometry& geometry, const T* x, const T* w, T* y) {
+void AddChannel(const LaunchContext& context, const Geometry& geometry,
+                const T* x, const T* w, T* y) {
   const auto& [axis_d, axis_h, axis_w] = geometry.axes;
   for (int64_t tap_d = 0; tap_d < axis_d.window.kernel; ++tap_d) {
     const auto [d0, d1] = axis_d.OutputsInside(tap_d);
     for (int64_t tap_h = 0; tap_h < axis_h.window.kernel; ++tap_h) {
       const auto [h0, h1] = axis_h.OutputsInside(tap_h);
       for (int64_t tap_w = 0; tap_w < axis_w.window.kernel; ++tap_w) {
+        if (IsStopped(context)) return;
         const auto [w0, w1] = axis_w.OutputsInside(tap_w);
         const T weight = *w++;
         const int64_t stride = axis_w.window.stride;
@@ -334,7 +338,7 @@ absl::Status ConvDirect(const KernelCall& call) {
                       bias != nullptr ? bias[m] : T{0});
           for (int64_t c = 0; c < geometry.channels; ++c) {
             AddChannel(
-                geometry,
+                call.context, geometry,
                 x + (image_group * geometry.channels + c) * geometry.inputs(),
                 w + (m * geometry.channels + c) * geometry.taps(), y_plane);
           }

@@ -26,6 +26,7 @@
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/conv_geometry.h"
+#include "backends/cpu/kernels/is_stopped.h"
 
 namespace tensord {
 namespace {
@@ -210,6 +211,7 @@ absl::Status RunConvChannelsLast(const KernelCall& call) {
               x + line / (h_count * geometry.axes[0].output) * image;
           T* to = y + line * w_count * groups * rows;
           for (int64_t w = 0; w < w_count; ++w) {
+            if (IsStopped(call.context)) return;
             for (int64_t g = 0; g < groups; ++g) {
               for (int64_t m0 = 0; m0 < rows; m0 += kStrip) {
                 const int64_t count = std::min(kStrip, rows - m0);

@@ -34,25 +34,26 @@ void ForRowStretches(WorkerPool& workers, const Geometry& geometry, Body body) {
   const int64_t height = geometry.axes[1].output;
   const int64_t width = geometry.axes[2].output;
   const int64_t channels = geometry.groups * geometry.rows;
+  const int64_t stretches = (width + kRowStretch - 1) / kRowStretch;
   // As a float, since the extents of empty tensors have no bound together.
-  const double products =
-      static_cast<double>(width) * static_cast<double>(geometry.depth());
+  const double products = static_cast<double>(std::min(width, kRowStretch)) *
+                          static_cast<double>(geometry.depth());
   const auto grain =
       static_cast<int64_t>(kGrainProducts / std::max(products, 1.0)) + 1;
   workers.ParallelFor(
-      geometry.images * channels * depth * height, grain,
+      geometry.images * channels * depth * height * stretches, grain,
       [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t row = i / stretches;
+          const int64_t first = i % stretches * kRowStretch;
           const int64_t plane = row / height / depth;
-          for (int64_t first = 0; first < width; first += kRowStretch) {
-            body(RowStretch{.image_group = plane / geometry.rows,
-                            .channel = plane % channels,
-                            .d = row / height % depth,
-                            .h = row % height,
-                            .first = first,
-                            .count = std::min(kRowStretch, width - first),
-                            .output = row * width + first});
-          }
+          body(RowStretch{.image_group = plane / geometry.rows,
+                          .channel = plane % channels,
+                          .d = row / height % depth,
+                          .h = row % height,
+                          .first = first,
+                          .count = std::min(kRowStretch, width - first),
+                          .output = row * width + first});
         }
       });
 }

@@ -12,6 +12,7 @@
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/epilogue.h"
+#include "backends/cpu/kernels/is_stopped.h"
 
 namespace tensord {
 namespace {
@@ -97,6 +98,7 @@ absl::Status ConvTransposeDirect(const KernelCall& call) {
               w + group * geometry.channels * geometry.rows * geometry.taps() +
               m % geometry.rows * geometry.taps();
           for (int64_t first = 0; first < width; first += kStrip) {
+            if (IsStopped(call.context)) return;
             const int64_t count = std::min(kStrip, width - first);
             ComputeType<T> sums[kStrip];
             std::fill_n(sums, count,

@@ -26,6 +26,7 @@
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/instantiate.h"
+#include "backends/cpu/kernels/is_stopped.h"
 
 namespace tensord {
 namespace {
@@ -258,6 +259,7 @@ absl::Status RunDeformConv(const KernelCall& call) {
       // Columns past a tile's width are multiplied like the others.
       std::fill_n(columns, ColumnElements(geometry), Number{0});
       for (int64_t tile = task; tile < all_tiles; tile += tasks) {
+        if (IsStopped(call.context)) return;
         const int64_t n = tile / tiles;
         const int64_t first = tile % tiles * kTile;
         const int64_t width = std::min(kTile, geometry.outputs() - first);

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/api/host_services.h"
 #include "backends/api/launch_context.h"
+#include "backends/cpu/kernels/is_stopped.h"
 
 // The discrete Fourier transform of one line of complex numbers, for DFT and
 // STFT.
@@ -320,7 +321,7 @@ void ForEachLine(const LaunchContext& context, int64_t line_count,
       const int64_t rest = line_count % tasks;
       const int64_t first = task * share + std::min(task, rest);
       const int64_t last = first + share + (task < rest ? 1 : 0);
-      for (int64_t line = first; line < last; ++line) {
+      for (int64_t line = first; line < last && !IsStopped(context); ++line) {
         body(line, data, data + place);
       }
     }

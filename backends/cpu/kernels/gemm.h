@@ -280,9 +280,12 @@ struct Tiling {
     tile_columns = panels_a_tile * machine.columns;
     column_tiles = (n + tile_columns - 1) / tile_columns;
     const int64_t row_panels = (m + machine.rows - 1) / machine.rows;
-    const int64_t splits =
-        std::clamp<int64_t>(wanted / std::max<int64_t>(count * column_tiles, 1),
-                            1, std::max<int64_t>(row_panels, 1));
+    // A tile of all rows of a large problem would hold a thread for seconds.
+    constexpr int64_t kMaxTileRows = 1024;
+    const int64_t splits = std::clamp<int64_t>(
+        std::max(wanted / std::max<int64_t>(count * column_tiles, 1),
+                 m / kMaxTileRows),
+        1, std::max<int64_t>(row_panels, 1));
     tile_rows = (row_panels + splits - 1) / splits * machine.rows;
     row_tiles = tile_rows == 0 ? 0 : (m + tile_rows - 1) / tile_rows;
     task_count = count * column_tiles * row_tiles;

@@ -54,7 +54,7 @@ class Pass {
     WorkerPool& workers = layer_.workers();
     const T* bias =
         is_linear_first_ ? layer_.recurrent_bias(direction_, 2) : nullptr;
-    for (int64_t step = 0; step < steps; ++step) {
+    for (int64_t step = 0; step < steps && !layer_.is_stopped(); ++step) {
       const bool from_the_end = step % 2 == 1;
       zr_.Multiply(workers, batch_, h, nullptr, layer_.sums(), from_the_end);
       // The third product's factor is r * h, unless r comes after it.

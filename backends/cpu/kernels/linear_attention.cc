@@ -21,6 +21,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/is_stopped.h"
 
 namespace tensord {
 namespace {
@@ -35,7 +36,8 @@ template <typename T, typename S>
 class LinearAttention {
  public:
   explicit LinearAttention(const KernelCall& call)
-      : query_(call.input<T>(0)),
+      : context_(call.context),
+        query_(call.input<T>(0)),
         key_(call.input<T>(1)),
         value_(call.input<T>(2)),
         past_(call.has_input(3) ? call.input<S>(3) : nullptr),
@@ -60,11 +62,11 @@ class LinearAttention {
     if (beta_ != nullptr) betas_ = call.input_layout(5).shape[2];
   }
 
-  void Run(WorkerPool& workers) const {
+  void Run() const {
     const int64_t blocks = (columns_ + kColumns - 1) / kColumns;
     // In double: the extents of an empty tensor may have any product.
     const double products = static_cast<double>(tokens_) * rows_ * kColumns;
-    workers.ParallelFor(
+    context_.workers->ParallelFor(
         batch_ * heads_ * blocks,
         static_cast<int64_t>(kGrainProducts / (products + 1)) + 1,
         [&](int64_t begin, int64_t end) {
@@ -91,6 +93,7 @@ class LinearAttention {
     const int64_t head = pair % heads_;
     const int64_t first_token = pair / heads_ * tokens_;
     for (int64_t t = first_token; t < first_token + tokens_; ++t) {
+      if (IsStopped(context_)) return;
       Update(t, head, first, count, state);
       if (output_ == nullptr) continue;
       for (int64_t h = head * group_; h < (head + 1) * group_; ++h) {
@@ -163,6 +166,7 @@ class LinearAttention {
     }
   }
 
+  const LaunchContext& context_;
   const T* query_;
   const T* key_;
   const T* value_;
@@ -204,7 +208,7 @@ KernelCost LinearAttentionCost(const NodeSite& site) {
 
 template <typename T, typename S>
 absl::Status RunLinearAttention(const KernelCall& call) {
-  LinearAttention<T, S>(call).Run(*call.context.workers);
+  LinearAttention<T, S>(call).Run();
   return absl::OkStatus();
 }
 

@@ -31,7 +31,7 @@ template <typename T>
 absl::Status RunLrn(const KernelCall& call) {
   using C = ComputeType<T>;
   constexpr int64_t kBlock = 64;  // neighbours that are done together
-  constexpr int64_t kGrainElements = 8 * 1024;
+  constexpr int64_t kGrainTerms = 64 * 1024;
   const LrnParams& params = std::get<LrnParams>(call.params);
   const Shape& shape = call.input_layout(0).shape;
   const int64_t channels = shape[1];
@@ -39,13 +39,15 @@ absl::Status RunLrn(const KernelCall& call) {
   const int64_t blocks = (inner + kBlock - 1) / kBlock;
   const int64_t before = (params.size - 1) / 2;
   const int64_t behind = params.size - 1 - before;
+  const int64_t terms = kBlock * std::min(params.size, channels);
   const C factor = static_cast<C>(params.alpha) / static_cast<C>(params.size);
   const C bias = params.bias;
   const C beta = params.beta;
   const T* x = call.input<T>(0);
   T* y = call.output<T>(0);
   call.context.workers->ParallelFor(
-      shape[0] * channels * blocks, kGrainElements / kBlock,
+      shape[0] * channels * blocks,
+      kGrainTerms / std::max<int64_t>(terms, 1) + 1,
       [=](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           const int64_t first = i % blocks * kBlock;

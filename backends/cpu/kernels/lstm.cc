@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/cpu/kernels/is_stopped.h"
 #include "backends/cpu/kernels/recurrence.h"
 #include "backends/cpu/kernels/rnn_activation.h"
 
@@ -123,6 +124,7 @@ absl::Status RunLSTM(const KernelCall& call) {
                 : nullptr,
         .hidden = hidden};
     for (int64_t step = 0; step < longest; ++step) {
+      if (layer.is_stopped()) return StoppedError();
       r.Multiply(layer.workers(), extents.batch, h, nullptr, layer.sums(),
                  /*from_the_end=*/step % 2 == 1);
       layer.ForUnits(

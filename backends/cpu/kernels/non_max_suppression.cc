@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/extent_cells.h"
+#include "backends/cpu/kernels/is_stopped.h"
 
 namespace tensord {
 namespace {
@@ -106,6 +107,7 @@ absl::Status RunNonMaxSuppression(const KernelCall& call) {
     const int64_t first = count;
     for (int64_t k = 0; k < candidate_count && count - first < arguments.most;
          ++k) {
+      if (IsStopped(call.context)) return StoppedError();
       const Box box = BoxAt(numbers + candidates[k] * 4, has_centres);
       bool is_suppressed = false;
       for (int64_t taken = first; taken < count && !is_suppressed; ++taken) {

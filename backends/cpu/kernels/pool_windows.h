@@ -87,57 +87,48 @@ void ForWindow(const Axes& axes, const Ranges& ranges, F f) {
   }
 }
 
-// Calls pool(plane, element of y, ranges, output index) for each output of each
-// of `planes` planes.
+// Calls pool(image, position of y, ranges, output index) for each output
+// position of each of `images` images, whose positions have `channels` elements
+// each. Single positions are shared out, since a window may be of any size.
 template <typename Pool>
-void ForOutputs(WorkerPool& workers, int64_t planes, const Axes& axes,
-                Pool pool) {
-  constexpr int64_t kGrainElements = 8 * 1024;
-  const int64_t outputs = axes[0].output * axes[1].output * axes[2].output;
+void ForPositions(WorkerPool& workers, int64_t images, const Axes& axes,
+                  int64_t channels, Pool pool) {
+  constexpr double kGrainElements = 64 * 1024;  // that are reduced
+  const int64_t height = axes[1].output;
+  const int64_t width = axes[2].output;
+  const int64_t rows = axes[0].output * height;
+  // As a float: a window is of any extent, whatever is inside.
+  double elements = static_cast<double>(std::max<int64_t>(channels, 1));
+  for (const Axis& axis : axes) {
+    elements *= static_cast<double>(
+        std::max<int64_t>(std::min(axis.window.kernel, axis.input), 1));
+  }
   workers.ParallelFor(
-      planes, kGrainElements / std::max<int64_t>(outputs, 1) + 1,
+      images * rows * width,
+      static_cast<int64_t>(kGrainElements / elements) + 1,
       [&](int64_t begin, int64_t end) {
-        for (int64_t plane = begin; plane < end; ++plane) {
-          int64_t y = plane * outputs;
-          for (int64_t d = 0; d < axes[0].output; ++d) {
-            const auto range_d = axes[0].Inside(d);
-            for (int64_t h = 0; h < axes[1].output; ++h) {
-              const auto range_h = axes[1].Inside(h);
-              for (int64_t w = 0; w < axes[2].output; ++w) {
-                pool(plane, y++, Ranges{range_d, range_h, axes[2].Inside(w)},
-                     std::array<int64_t, 3>{d, h, w});
-              }
-            }
+        for (int64_t y = begin; y < end;) {
+          const int64_t row = y / width;
+          const int64_t row_end = std::min(end, (row + 1) * width);
+          const int64_t d = row % rows / height;
+          const int64_t h = row % height;
+          const auto range_d = axes[0].Inside(d);
+          const auto range_h = axes[1].Inside(h);
+          for (; y < row_end; ++y) {
+            const int64_t w = y - row * width;
+            pool(row / rows, y, Ranges{range_d, range_h, axes[2].Inside(w)},
+                 std::array<int64_t, 3>{d, h, w});
           }
         }
       });
 }
 
-// Calls pool(image, position of y, ranges, output index) for each output
-// position of each of `images` images, whose positions have `channels` elements
-// each; rows of positions are shared out.
+// The same for [N, C, spatial...]: pool(plane, element of y, ranges, output
+// index) for each output of each of `planes` planes.
 template <typename Pool>
-void ForPositions(WorkerPool& workers, int64_t images, const Axes& axes,
-                  int64_t channels, Pool pool) {
-  constexpr int64_t kGrainElements = 8 * 1024;
-  const int64_t width = axes[2].output;
-  const int64_t rows = axes[0].output * axes[1].output;
-  workers.ParallelFor(
-      images * rows,
-      kGrainElements / std::max<int64_t>(width * channels, 1) + 1,
-      [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row) {
-          const int64_t d = row % rows / axes[1].output;
-          const int64_t h = row % axes[1].output;
-          const auto range_d = axes[0].Inside(d);
-          const auto range_h = axes[1].Inside(h);
-          for (int64_t w = 0; w < width; ++w) {
-            pool(row / rows, row * width + w,
-                 Ranges{range_d, range_h, axes[2].Inside(w)},
-                 std::array<int64_t, 3>{d, h, w});
-          }
-        }
-      });
+void ForOutputs(WorkerPool& workers, int64_t planes, const Axes& axes,
+                Pool pool) {
+  ForPositions(workers, planes, axes, /*channels=*/1, pool);
 }
 
 inline absl::Status CheckSpatialRank(const Shape& x) {

@@ -10,6 +10,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/is_stopped.h"
 #include "backends/cpu/kernels/transposed_product.h"
 
 // What LSTM, GRU and RNN share: one layer over sequences, in one or both
@@ -104,6 +105,9 @@ class Layer {
   const Extents& extents() const { return extents_; }
   const RnnParams& params() const { return params_; }
   WorkerPool& workers() const { return *call_.context.workers; }
+
+  // A step may be too short for ParallelFor to be what ends the loop of them.
+  bool is_stopped() const { return IsStopped(call_.context); }
 
   // There is nothing to compute, and perhaps no workspace.
   bool is_empty() const { return extents_.batch == 0 || extents_.hidden == 0; }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "backends/cpu/kernels/is_stopped.h"
 #include "backends/cpu/kernels/recurrence.h"
 #include "backends/cpu/kernels/rnn_activation.h"
 
@@ -51,6 +52,7 @@ absl::Status RunRNN(const KernelCall& call) {
     r.Pack(extents.batch, layer.packing(kStateCount));
     const RnnActivation& f = layer.activation(direction, 0);
     for (int64_t step = 0; step < longest; ++step) {
+      if (layer.is_stopped()) return StoppedError();
       r.Multiply(layer.workers(), extents.batch, h, nullptr, layer.sums(),
                  /*from_the_end=*/step % 2 == 1);
       layer.ForUnits(

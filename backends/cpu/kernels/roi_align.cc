@@ -26,6 +26,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/is_stopped.h"
 
 namespace tensord {
 namespace {
@@ -84,21 +85,23 @@ bool SampleOf(const Side& side, int64_t i, Sample& sample) {
   return true;
 }
 
-// One output, of one channel's plane of x.
+// One output, of one channel's plane of x; anything once the run is stopped,
+// since a region may have millions of samples.
 template <typename T>
-ComputeType<T> Pool(const T* plane, const Side& rows, const Side& columns,
-                    bool takes_max) {
+ComputeType<T> Pool(const LaunchContext& context, const T* plane,
+                    const Side& rows, const Side& columns, bool takes_max) {
   using Number = ComputeType<T>;
   Number sum = 0;
   Number most = -std::numeric_limits<Number>::infinity();
   int64_t inside = 0;
   Sample row, column;
-  for (int64_t i = rows.first; i < rows.last; ++i) {
+  for (int64_t i = rows.first; i < rows.last && !IsStopped(context); ++i) {
     if (!SampleOf(rows, i, row)) continue;
     const T* low = plane + row.low * columns.extent;
     const T* high = plane + row.high * columns.extent;
     const auto down = static_cast<Number>(row.weight);
     for (int64_t j = columns.first; j < columns.last; ++j) {
+      if ((j & 0xffff) == 0 && IsStopped(context)) break;
       if (!SampleOf(columns, j, column)) continue;
       ++inside;
       const auto right = static_cast<Number>(column.weight);
@@ -189,7 +192,8 @@ absl::Status RunRoiAlign(const KernelCall& call) {
           const Side columns(region.left + q * region.bin_width,
                              region.bin_width, params.sampling_ratio, width);
           const T* plane = x + (batches[r] * channels + c) * height * width;
-          y[at] = static_cast<T>(Pool(plane, rows, columns, params.takes_max));
+          y[at] = static_cast<T>(
+              Pool(call.context, plane, rows, columns, params.takes_max));
         }
       });
   return absl::OkStatus();

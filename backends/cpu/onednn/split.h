@@ -39,10 +39,16 @@ inline int64_t ProcessorCount() {
   return count;
 }
 
-// The parts that flops are worth, at most enough to share them out evenly.
+// Arithmetic that no part is above if the extents allow it: some tenths of a
+// second, after which a run that is stopped is seen to be.
+inline constexpr double kMaxPartFlops = 2e10;
+
+// The parts that flops are worth, at most enough to share them out evenly and
+// to look up from long ones.
 inline int64_t PartCount(double flops, double part_flops = kPartFlops) {
-  return std::clamp<int64_t>(static_cast<int64_t>(flops / part_flops), 1,
-                             4 * ProcessorCount());
+  const auto most = std::max(4 * ProcessorCount(),
+                             static_cast<int64_t>(flops / kMaxPartFlops));
+  return std::clamp<int64_t>(static_cast<int64_t>(flops / part_flops), 1, most);
 }
 
 // How many parts to cut along a second dimension where the first gave `parts`
