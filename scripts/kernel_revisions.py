@@ -16,8 +16,9 @@ import source_hash
 def revisions(root, kernels):
     """A list of (path from the root, 64-bit hash, files that went into it), sorted by path."""
     rows = []
+    cache = {}
     for path in source_hash.relative_paths(root, kernels):
-        files = source_hash.with_headers(root, path)
+        files = source_hash.with_parts(root, path, cache)
         revision = int.from_bytes(source_hash.digest(root, files)[:8], "big")
         # 0 means "unknown" to the caller, so no kernel may have it.
         rows.append((path, revision or 1, files))

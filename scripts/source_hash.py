@@ -1,8 +1,10 @@
-"""Hashes of source files together with the project headers that they include.
+"""Hashes of source files together with the project files that they are made of.
 
 An include counts when it is written #include "..." and names a file of the repository, from the
 root or beside the including file. System and generated headers are not project text: they are
-covered by the build id (compiler, library versions) or by what generates them.
+covered by the build id (compiler, library versions) or by what generates them. What a header
+declares is defined in the source of the same name beside it, if there is one: that counts too, with
+what it includes.
 """
 
 import hashlib
@@ -26,15 +28,31 @@ def included_files(root, path):
     return found
 
 
-def with_headers(root, path):
-    """The file itself, then all it includes, directly or not, sorted."""
+def implementation(root, path):
+    """The source that defines what the header at `path` declares; None without one."""
+    stem, extension = os.path.splitext(path)
+    source = stem + ".cc"
+    has_one = extension == ".h" and os.path.isfile(os.path.join(root, source))
+    return source if has_one else None
+
+
+def with_parts(root, path, cache=None):
+    """The file itself, then all it is made of, directly or not, sorted.
+
+    `cache`, a dict, keeps each file's own parts from one call to the next.
+    """
+    cache = {} if cache is None else cache
     seen = set()
     waiting = [path]
     while waiting:
         current = waiting.pop()
-        if current not in seen:
-            seen.add(current)
-            waiting.extend(included_files(root, current))
+        if current in seen:
+            continue
+        seen.add(current)
+        if current not in cache:
+            source = implementation(root, current)
+            cache[current] = included_files(root, current) + ([source] if source else [])
+        waiting.extend(cache[current])
     return [path] + sorted(seen - {path})
 
 

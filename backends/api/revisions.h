@@ -10,10 +10,11 @@ namespace tensord {
 
 // Which source code stands behind a kernel, and behind this build.
 //
-// A kernel's revision is 64 bits of SHA-256 over its source file and every
-// project header that the file includes, directly or not. It changes when any
-// of these changes by a byte, and with nothing else, so a result can be traced
-// to the code that made it. Each backend library has a table of its own,
+// A kernel's revision is 64 bits of SHA-256 over its source file, every project
+// file that it includes, directly or not, and, for each header among them, the
+// source of the same name that defines what it declares. It changes when any of
+// these changes by a byte, and with nothing else, so a result can be traced to
+// the code that made it. Each backend library has a table of its own,
 // generated at build time (a plugin carries its own, which the daemon never
 // saw): the backend declares a function such as CpuKernelRevision() beside its
 // kernels, and tensord_kernel_revisions() in its CMakeLists.txt generates the

@@ -1,4 +1,4 @@
-"""scripts/kernel_revisions.py: a revision changes with its kernel and headers, and nothing else."""
+"""scripts/kernel_revisions.py: a revision changes with what its kernel is made of, and nothing else."""
 
 import os
 import subprocess
@@ -18,9 +18,18 @@ FILES = {
     "backends/cpu/kernels/strides.h": '#include "backends/cpu/kernels/tile.h"\n',
     "backends/api/dtype.h": "enum class DType {};\n",
     "backends/api/device.h": "class Device;\n",
+    "backends/cpu/kernels/chain.cc": '#include "backends/cpu/kernels/steps.h"\nint chain;\n',
+    "backends/cpu/kernels/steps.h": "void Step();\n",
+    "backends/cpu/kernels/steps.cc": (
+        '#include "backends/cpu/kernels/steps.h"\n#include "backends/cpu/kernels/loops.inc"\n'),
+    "backends/cpu/kernels/loops.inc": '#include "backends/cpu/kernels/math.h"\n',
+    "backends/cpu/kernels/math.h": "double Exp(double);\n",
+    "backends/cpu/kernels/math.cc": "double Exp(double x) { return x; }\n",
 }
+UNUSED = {"backends/api/device.h"}
 CONV = "backends/cpu/kernels/conv.cc"
 RELU = "backends/cpu/kernels/relu.cc"
+CHAIN = "backends/cpu/kernels/chain.cc"
 
 
 class KernelRevisions(unittest.TestCase):
@@ -38,7 +47,7 @@ class KernelRevisions(unittest.TestCase):
             file.write(text)
 
     def hashes(self):
-        kernels = [os.path.join(self.root, path) for path in (RELU, CONV)]
+        kernels = [os.path.join(self.root, path) for path in (RELU, CONV, CHAIN)]
         return {path: value for path, value, _ in kernel_revisions.revisions(self.root, kernels)}
 
     def changed_by(self, path, text):
@@ -66,6 +75,20 @@ class KernelRevisions(unittest.TestCase):
     def test_an_unrelated_file_does_not_count(self):
         self.assertEqual(self.changed_by("backends/api/device.h", "class Other;\n"), set())
 
+    def test_what_defines_a_headers_functions_counts(self):
+        for name in ("steps.h", "steps.cc", "loops.inc", "math.h", "math.cc"):
+            path = "backends/cpu/kernels/" + name
+            self.assertEqual(self.changed_by(path, FILES[path] + "// more\n"), {CHAIN}, name)
+
+    def test_an_operators_chain_has_its_functions_in_this_repository(self):
+        root = os.path.join(SCRIPTS, "..")
+        kernels = "backends/cpu/kernels/"
+        path = kernels + "elementwise_chain.cc"
+        (_, _, files), = kernel_revisions.revisions(root, [os.path.join(root, path)])
+        for name in (kernels + "step_functions.cc", kernels + "step_loops.inc",
+                     kernels + "vector_math.h", "backends/api/expression.cc"):
+            self.assertIn(name, files)
+
     def test_text_moved_between_kernel_and_header_counts(self):
         header = "backends/cpu/kernels/tile.h"
         before = self.hashes()[CONV]
@@ -79,7 +102,8 @@ class KernelRevisions(unittest.TestCase):
             [sys.executable, os.path.join(SCRIPTS, "kernel_revisions.py"), output,
              "--root", self.root, "--symbol", "CpuKernelRevision",
              "--header", "backends/cpu/kernel_revisions.h", "--depfile", output + ".d",
-             os.path.join(self.root, RELU), os.path.join(self.root, CONV)], check=True)
+             os.path.join(self.root, RELU), os.path.join(self.root, CONV),
+             os.path.join(self.root, CHAIN)], check=True)
         with open(output, encoding="utf-8") as file:
             text = file.read()
         self.assertLess(text.index(f'{{"{CONV}", 0x'), text.index(f'{{"{RELU}", 0x'))
@@ -87,7 +111,7 @@ class KernelRevisions(unittest.TestCase):
         with open(output + ".d", encoding="utf-8") as file:
             dependencies = file.read()
         for path in FILES:
-            self.assertEqual(path in dependencies, path != "backends/api/device.h", path)
+            self.assertEqual(path in dependencies, path not in UNUSED, path)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/integer_loops.h"
 #include "backends/cpu/kernels/scale_runs.h"
+#include "backends/cpu/kernels/vector_integers.h"
 
 namespace tensord {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/integer_loops.h"
 #include "backends/cpu/kernels/quantization.h"
+#include "backends/cpu/kernels/vector_integers.h"
 
 namespace tensord {
 namespace {

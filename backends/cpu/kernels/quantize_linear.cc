@@ -15,14 +15,14 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/integer_loops.h"
 #include "backends/cpu/kernels/quantization.h"
 #include "backends/cpu/kernels/scale_runs.h"
+#include "backends/cpu/kernels/vector_integers.h"
 
 namespace tensord {
 namespace {
 
-// What integer_loops.h has in vectors.
+// What vector_integers.h has in vectors.
 template <typename P, typename X, typename Q>
 inline constexpr bool kIsInLoops =
     std::is_same_v<P, float>&& std::is_same_v<X, float> && sizeof(Q) == 1;

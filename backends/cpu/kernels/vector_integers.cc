@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "backends/cpu/kernels/integer_loops.h"
+#include "backends/cpu/kernels/vector_integers.h"
 #include "backends/cpu/kernels/quantization.h"
 #include "backends/cpu/kernels/vector_targets.h"
 
@@ -14,17 +14,17 @@ namespace {
                             int32_t{std::numeric_limits<Y>::max()}))
 
 namespace any_machine {
-#include "backends/cpu/kernels/integer_loops.inc"
+#include "backends/cpu/kernels/vector_integers_loops.inc"
 }  // namespace any_machine
 #if TENSORD_HAVE_VECTOR_TARGETS
 TENSORD_BEGIN_AVX2
 namespace avx2 {
-#include "backends/cpu/kernels/integer_loops.inc"
+#include "backends/cpu/kernels/vector_integers_loops.inc"
 }  // namespace avx2
 TENSORD_END_TARGET
 TENSORD_BEGIN_AVX512
 namespace avx512 {
-#include "backends/cpu/kernels/integer_loops.inc"
+#include "backends/cpu/kernels/vector_integers_loops.inc"
 }  // namespace avx512
 TENSORD_END_TARGET
 #endif

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/integer_loops.h"
 #include "backends/cpu/kernels/integer_matmul.h"
+#include "backends/cpu/kernels/vector_integers.h"
 #include "backends/cpu/onednn/product.h"
 
 // Matrix products of 8-bit integers with int32 sums that wrap around, exact as
