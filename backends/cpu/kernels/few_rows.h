@@ -20,36 +20,27 @@ namespace few_rows {
 using DotFunction = void (*)(const float* a, const float* b, int64_t count,
                              int64_t rows, float* sums);
 
+// Of each of the rows at once the sums are two vectors of 64 bytes.
 namespace any_machine {
+inline constexpr int kRowsAtOnce = 1;
 #include "backends/cpu/kernels/few_rows_loops.inc"
 }  // namespace any_machine
 #if TENSORD_HAVE_VECTOR_TARGETS
 TENSORD_BEGIN_AVX2
 namespace avx2 {
+inline constexpr int kRowsAtOnce = 2;
 #include "backends/cpu/kernels/few_rows_loops.inc"
 }  // namespace avx2
 TENSORD_END_TARGET
 TENSORD_BEGIN_AVX512
 namespace avx512 {
+inline constexpr int kRowsAtOnce = 4;
 #include "backends/cpu/kernels/few_rows_loops.inc"
 }  // namespace avx512
 TENSORD_END_TARGET
 #endif
 
-// Rows at once: their sums are two vectors of 64 bytes for each.
-inline DotFunction FindDots() {
-#if TENSORD_HAVE_VECTOR_TARGETS
-  switch (ThisVectorTarget()) {
-    case VectorTarget::kAvx512:
-      return &avx512::DotRows<4>;
-    case VectorTarget::kAvx2:
-      return &avx2::DotRows<2>;
-    case VectorTarget::kAny:
-      break;
-  }
-#endif
-  return &any_machine::DotRows<1>;
-}
+inline DotFunction FindDots() { return TENSORD_FOR_THIS_MACHINE(DotRows); }
 
 }  // namespace few_rows
 

@@ -85,16 +85,7 @@ StepFunction<Number> FindInVectors(OpKind op) {
   if constexpr (std::is_same_v<Number, double>) {
     return any_machine::Find<double, LibraryMath>(op);
   } else {
-    switch (ThisVectorTarget()) {
-#if TENSORD_HAVE_VECTOR_TARGETS
-      case VectorTarget::kAvx512:
-        return avx512::Find<float, VectorMath>(op);
-      case VectorTarget::kAvx2:
-        return avx2::Find<float, VectorMath>(op);
-#endif
-      default:
-        return any_machine::Find<float, VectorMath>(op);
-    }
+    return TENSORD_FOR_THIS_MACHINE(Find<float, VectorMath>)(op);
   }
 }
 

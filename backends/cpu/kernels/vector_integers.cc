@@ -1,7 +1,8 @@
+#include "backends/cpu/kernels/vector_integers.h"
+
 #include <cstdint>
 #include <limits>
 
-#include "backends/cpu/kernels/vector_integers.h"
 #include "backends/cpu/kernels/quantization.h"
 #include "backends/cpu/kernels/vector_targets.h"
 
@@ -32,16 +33,7 @@ TENSORD_END_TARGET
 }  // namespace
 
 const IntegerLoops& TheIntegerLoops() {
-  switch (ThisVectorTarget()) {
-#if TENSORD_HAVE_VECTOR_TARGETS
-    case VectorTarget::kAvx512:
-      return avx512::kLoops;
-    case VectorTarget::kAvx2:
-      return avx2::kLoops;
-#endif
-    default:
-      return any_machine::kLoops;
-  }
+  return *TENSORD_FOR_THIS_MACHINE(kLoops);
 }
 
 }  // namespace tensord

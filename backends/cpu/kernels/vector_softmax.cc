@@ -31,31 +31,11 @@ TENSORD_END_TARGET
 }  // namespace
 
 void VectorSoftmax(const float* x, float* y, int64_t columns) {
-#if TENSORD_HAVE_VECTOR_TARGETS
-  switch (ThisVectorTarget()) {
-    case VectorTarget::kAvx512:
-      return avx512::Softmax(x, y, columns);
-    case VectorTarget::kAvx2:
-      return avx2::Softmax(x, y, columns);
-    case VectorTarget::kAny:
-      break;
-  }
-#endif
-  any_machine::Softmax(x, y, columns);
+  TENSORD_FOR_THIS_MACHINE(Softmax)(x, y, columns);
 }
 
 void VectorLogSoftmax(const float* x, float* y, int64_t columns) {
-#if TENSORD_HAVE_VECTOR_TARGETS
-  switch (ThisVectorTarget()) {
-    case VectorTarget::kAvx512:
-      return avx512::LogSoftmax(x, y, columns);
-    case VectorTarget::kAvx2:
-      return avx2::LogSoftmax(x, y, columns);
-    case VectorTarget::kAny:
-      break;
-  }
-#endif
-  any_machine::LogSoftmax(x, y, columns);
+  TENSORD_FOR_THIS_MACHINE(LogSoftmax)(x, y, columns);
 }
 
 }  // namespace tensord

@@ -10,6 +10,9 @@
 //   }
 //   TENSORD_END_TARGET
 //
+// and so on, in `any_machine` for every machine, in `avx512` for AVX-512; then
+// TENSORD_FOR_THIS_MACHINE(Name) points to the Name of the best of them.
+//
 // What the loops call must be inlined into them: a template or lambda of the
 // region itself, or a function that is always inlined. A lambda made outside is
 // compiled for every machine, and called for each element.
@@ -67,6 +70,28 @@ inline VectorTarget ThisVectorTarget() {
 #endif
   return VectorTarget::kAny;
 }
+
+// The one for this machine.
+template <typename T>
+T ChooseVectorTarget(T any_machine, T avx2, T avx512) {
+  switch (ThisVectorTarget()) {
+    case VectorTarget::kAvx512:
+      return avx512;
+    case VectorTarget::kAvx2:
+      return avx2;
+    case VectorTarget::kAny:
+      break;
+  }
+  return any_machine;
+}
+
+#if TENSORD_HAVE_VECTOR_TARGETS
+#define TENSORD_FOR_THIS_MACHINE(...)                                          \
+  ::tensord::ChooseVectorTarget(&any_machine::__VA_ARGS__, &avx2::__VA_ARGS__, \
+                                &avx512::__VA_ARGS__)
+#else
+#define TENSORD_FOR_THIS_MACHINE(...) (&any_machine::__VA_ARGS__)
+#endif
 
 }  // namespace tensord
 
