@@ -53,6 +53,19 @@ TEST(SliceTest, CountsAsPythonDoes) {
   }
 }
 
+// The standard clamps it to [0, extent - 1]; in Python nothing would be left.
+TEST(SliceTest, AStartBeforeTheFirstElementIsTheFirstBackwardsToo) {
+  for (int64_t extent : {5, 1, 0}) {
+    const TestTensor y = MustRunOp(
+        {.op = "Slice",
+         .inputs = {Count(extent), List({-20}), List({INT64_MIN}), List({0}),
+                    List({-1})},
+         .constants = {1, 2, 3, 4}});
+    EXPECT_THAT(y, Near(std::vector<double>(extent > 0 ? 1 : 0, 0), 0))
+        << extent;
+  }
+}
+
 TEST(SliceTest, SomeAxesOfThreeForwardsAndBackwards) {
   const TestTensor x = Pattern(DType::kInt32, {4, 3, 5});
   const TestTensor y = MustRunOp(
