@@ -1,5 +1,6 @@
 #include "engine/graph/node_builder.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
@@ -10,6 +11,7 @@
 #include "engine/ops/node_reader.h"
 #include "engine/ops/op_def.h"
 #include "engine/ops/op_table.h"
+#include "engine/ops/required_inputs.h"
 
 namespace tensord {
 namespace {
@@ -26,22 +28,10 @@ absl::Status CheckCount(absl::string_view noun, size_t count, int low,
       absl::StrCat(count, " ", noun, ", where the operator has ", range));
 }
 
-absl::Status CheckOperands(const OpDef& op_def, const Node& node) {
+absl::Status CheckCounts(const OpDef& op_def, const Node& node) {
   TENSORD_RETURN_IF_ERROR(CheckCount("inputs",
                                      static_cast<size_t>(node.own_input_count),
                                      op_def.min_inputs, op_def.max_inputs));
-  // Where any number may be given, each that is has to be there; Loop and its
-  // like look at theirs themselves.
-  const bool takes_any_number =
-      op_def.max_inputs >= OpDef::kVariadic && !op_def.is_flow;
-  const int required =
-      takes_any_number ? node.own_input_count : op_def.min_inputs;
-  for (int i = 0; i < required; ++i) {
-    if (node.inputs[i] == kNoValue) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("input ", i, " is required and absent"));
-    }
-  }
   return CheckCount("outputs", node.outputs.size(), op_def.min_outputs,
                     op_def.max_outputs);
 }
@@ -51,7 +41,7 @@ absl::Status CheckOperands(const OpDef& op_def, const Node& node) {
 absl::StatusOr<BuiltNode> BuildNode(Node node, const Attributes& attributes,
                                     int64_t opset) {
   const OpDef& op_def = *FindOpDef(node.op);
-  TENSORD_RETURN_IF_ERROR(CheckOperands(op_def, node));
+  TENSORD_RETURN_IF_ERROR(CheckCounts(op_def, node));
   NodeReader reader(attributes, opset, node.own_input_count,
                     static_cast<int>(node.outputs.size()));
   for (const char* name : op_def.body_attributes) {
@@ -69,6 +59,17 @@ absl::StatusOr<BuiltNode> BuildNode(Node node, const Attributes& attributes,
                           : ""));
   }
   const auto constants = reader.constant_inputs();
+  // Read added them behind those that the client gave.
+  int input_count = node.own_input_count;
+  for (const auto& constant : constants) {
+    input_count = std::max(input_count, constant.first + 1);
+  }
+  TENSORD_RETURN_IF_ERROR(CheckRequiredInputs(op_def, input_count, [&](int i) {
+    if (i < node.own_input_count) return node.inputs[i] != kNoValue;
+    return std::any_of(
+        constants.begin(), constants.end(),
+        [i](const auto& constant) { return constant.first == i; });
+  }));
   return BuiltNode{std::move(node), {constants.begin(), constants.end()}};
 }
 

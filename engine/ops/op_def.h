@@ -23,7 +23,7 @@ struct OpDef {
   static constexpr int kVariadic = 1 << 20;
 
   OpKind op;
-  int min_inputs;
+  int min_inputs;  // that a client gives, whatever the operator set
   int max_inputs;
   int min_outputs = 1;
   int max_outputs = 1;
@@ -32,6 +32,11 @@ struct OpDef {
   // newest form: an attribute that became an input is added as a constant input
   // (NodeReader::SetConstantInput). Null: NoParams, no attribute allowed.
   absl::StatusOr<OpParams> (*read)(NodeReader& node) = nullptr;
+
+  // Inputs below this are there once `read` has brought an older version to the
+  // newest form, where that made some of them of attributes; those below
+  // min_inputs are there in any case. The graph builder refuses nodes without.
+  int required_inputs = 0;
 
   // dtypes and shapes of the outputs from those of the inputs, all of which are
   // ranked. kInvalidArgument says what does not fit, with the numbers; the

@@ -66,9 +66,6 @@ absl::StatusOr<OpParams> ReadMomentum(NodeReader& node) {
 
 // Operand `i` of tensor `tensor` has its type.
 absl::Status CheckLikeTensor(const InferContext& context, int i, int tensor) {
-  if (!context.has_input(i)) {
-    return absl::InvalidArgumentError(absl::StrCat("input ", i, " is missing"));
-  }
   if (i == tensor) return context.CheckDType(i, kOptimizedDTypes);
   const int rank = context.rank(tensor);
   TENSORD_RETURN_IF_ERROR(context.CheckSameDType(tensor, i));

@@ -36,9 +36,6 @@ absl::StatusOr<OpParams> Read(NodeReader& node) {
   PadParams params;
   TENSORD_ASSIGN_OR_RETURN(params.mode, ReadMode(node));
   if (node.opset() > 10) {
-    if (node.input_count() < 2) {
-      return absl::InvalidArgumentError("input 1 (pads) is missing");
-    }
     if (node.opset() < 18 && node.input_count() > kAxes) {
       return absl::InvalidArgumentError(
           "input 3 (axes) is allowed from operator set 18 on");
@@ -61,11 +58,6 @@ absl::StatusOr<OpParams> Read(NodeReader& node) {
 }
 
 absl::Status CheckOperands(const InferContext& context) {
-  // An attribute up to operator set 10, so that OpDef cannot require it.
-  if (!context.has_input(kPads)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("input ", kPads, " is required and absent"));
-  }
   TENSORD_RETURN_IF_ERROR(context.CheckDType(kPads, kInt64Only));
   TENSORD_RETURN_IF_ERROR(context.CheckRank(kPads, 1, 1));
   if (context.has_input(kValue)) {
@@ -146,6 +138,7 @@ OpDef PadDef() {
           .min_inputs = 1,
           .max_inputs = 4,
           .read = &Read,
+          .required_inputs = kPads + 1,
           .infer = &Infer};
 }
 

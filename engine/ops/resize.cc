@@ -97,8 +97,6 @@ absl::StatusOr<OpParams> ReadUpsample(NodeReader& node) {
           if (bytes.empty()) return;
           std::memcpy(bytes.data(), scales.data(), bytes.size());
         })));
-  } else if (node.input_count() < 2) {
-    return absl::InvalidArgumentError("input 1 (scales) is missing");
   }
   // Its last version is the first of Resize.
   return ReadScalesOnly(node);
@@ -294,6 +292,7 @@ OpDef UpsampleDef() {
           .min_inputs = 1,
           .max_inputs = 2,
           .read = &ReadUpsample,
+          .required_inputs = 2,
           .infer = &Infer};
 }
 

@@ -22,11 +22,7 @@ constexpr int kAxes = 3;
 constexpr int kSteps = 4;
 
 absl::StatusOr<OpParams> Read(NodeReader& node) {
-  if (node.opset() >= 10) {
-    if (node.input_count() >= 3) return NoParams{};
-    return absl::InvalidArgumentError(
-        "inputs 1 (starts) and 2 (ends) are needed");
-  }
+  if (node.opset() >= 10) return NoParams{};
   if (!node.Has("starts") || !node.Has("ends")) {
     return absl::InvalidArgumentError(
         "attributes 'starts' and 'ends' are needed");
@@ -39,13 +35,6 @@ absl::StatusOr<OpParams> Read(NodeReader& node) {
 
 absl::Status CheckArguments(const InferContext& context) {
   TENSORD_RETURN_IF_ERROR(context.CheckRank(0, 1, kMaxRank));
-  // Attributes up to operator set 9, so that OpDef cannot require them.
-  for (int i : {kStarts, kEnds}) {
-    if (!context.has_input(i)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("input ", i, " is required and absent"));
-    }
-  }
   for (int i = kStarts; i < context.input_count(); ++i) {
     if (!context.has_input(i)) continue;
     TENSORD_RETURN_IF_ERROR(context.CheckDType(i, kIndexDTypes));
@@ -141,6 +130,7 @@ OpDef SliceDef() {
           .min_inputs = 1,
           .max_inputs = 5,
           .read = &Read,
+          .required_inputs = kEnds + 1,
           .infer = &Infer,
           .has_data_dependent_extents = true};
 }

@@ -20,10 +20,8 @@ absl::StatusOr<OpParams> ReadSqueeze(NodeReader& node) {
 }
 
 absl::StatusOr<OpParams> ReadUnsqueeze(NodeReader& node) {
-  const bool is_attribute = node.opset() <= kLastAttributeOpset;
-  if (is_attribute ? !node.Has("axes") : node.input_count() < 2) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        is_attribute ? "attribute 'axes'" : "input 1 (axes)", " is missing"));
+  if (node.opset() <= kLastAttributeOpset && !node.Has("axes")) {
+    return absl::InvalidArgumentError("attribute 'axes' is missing");
   }
   return ReadSqueeze(node);
 }
@@ -103,6 +101,7 @@ OpDef UnsqueezeDef() {
           .min_inputs = 1,
           .max_inputs = 2,
           .read = &ReadUnsqueeze,
+          .required_inputs = 2,
           .infer = &InferUnsqueeze,
           .is_view = true};
 }

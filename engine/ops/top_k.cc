@@ -23,9 +23,6 @@ absl::StatusOr<OpParams> Read(NodeReader& node) {
     TENSORD_RETURN_IF_ERROR(node.SetConstantInput(1, HostTensor::Int64s({k})));
     return params;
   }
-  if (node.input_count() < 2) {
-    return absl::InvalidArgumentError("input 1 (k) is missing");
-  }
   if (node.opset() >= 11) {
     TENSORD_ASSIGN_OR_RETURN(params.takes_largest, node.Bool("largest", true));
     // Sorted is one of the orders that unsorted allows.
@@ -66,6 +63,7 @@ OpDef TopKDef() {
           .max_inputs = 2,
           .max_outputs = 2,
           .read = &Read,
+          .required_inputs = 2,
           .infer = &Infer,
           .has_data_dependent_extents = true};
 }

@@ -11,6 +11,7 @@
 #include "engine/ops/infer_context.h"
 #include "engine/ops/node_reader.h"
 #include "engine/ops/op_table.h"
+#include "engine/ops/required_inputs.h"
 #include "tests/support/kernel_runner.h"
 
 namespace tensord {
@@ -91,6 +92,12 @@ absl::StatusOr<ReadNode> ReadAndInfer(const TypedCase& test,
     node.constants.resize(count);
     node.inputs[index] = {tensor.dtype(), ToSymbolic(tensor.shape())};
     node.constants[index] = tensor;
+  }
+  if (absl::Status s = CheckRequiredInputs(
+          **def, static_cast<int>(node.inputs.size()),
+          [&](int i) { return node.inputs[i].dtype != DType::kUndefined; });
+      !s.ok()) {
+    return s;
   }
   std::vector<const TensorType*> types;
   std::vector<const HostTensor*> constants;

@@ -77,7 +77,7 @@ TEST_F(OptimizersTest, RefusesOperandsThatDoNotFit) {
                         "vs 4"));
   EXPECT_THAT(refusal(9, Type(DType::kFloat64, {1})),
               IsRefusal("input 9 has rank 1, not 0"));
-  EXPECT_THAT(refusal(5, TensorType()), IsRefusal("input 5 is missing"));
+  EXPECT_THAT(refusal(5, TensorType()), IsRefusal("input 5 is required"));
 }
 
 TEST_F(OptimizersTest, MomentumNeedsItsAttributes) {
