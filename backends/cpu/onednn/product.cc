@@ -165,12 +165,23 @@ absl::StatusOr<std::unique_ptr<Product>> Product::Create(
 absl::Status Product::PackB(const std::byte* b, Device& device) {
   const int64_t column_bytes =
       site_.b_column * static_cast<int64_t>(dnnl_data_type_size(site_.b_dtype));
+  std::vector<std::byte> dense;
   for (int64_t i = 0; i < columns_.count(); ++i) {
-    const dnnl_memory_desc_t from =
-        StridedDesc({site_.k, columns_.length(i)},
-                    {site_.b_row, site_.b_column}, site_.b_dtype);
-    auto packed = Pack(from, b + columns_.begin(i) * column_bytes,
-                       packed_desc_[columns_.is_rest(i)], device);
+    const int64_t width = columns_.length(i);
+    const std::byte* columns = b + columns_.begin(i) * column_bytes;
+    Dims strides = {site_.b_row, site_.b_column};
+    if (site_.a_dtype == dnnl_s8 && width != site_.n) {
+      // With signed factors the library adds sums up as it packs, which it does
+      // for dense rows alone.
+      dense.resize(site_.k * width);
+      for (int64_t t = 0; t < site_.k; ++t) {
+        std::copy_n(columns + t * site_.b_row, width, dense.data() + t * width);
+      }
+      columns = dense.data();
+      strides = {width, 1};
+    }
+    auto packed = Pack(StridedDesc({site_.k, width}, strides, site_.b_dtype),
+                       columns, packed_desc_[columns_.is_rest(i)], device);
     if (!packed.ok()) return packed.status();
     packed_.push_back(*std::move(packed));
   }
