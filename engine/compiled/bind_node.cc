@@ -39,7 +39,8 @@ NodeSite SiteOf(const CompiledNode& node, absl::Span<const Layout> layouts,
                   .input_count = node.input_count,
                   .layouts = layouts,
                   .host_constants = host_constants,
-                  .params = node.params};
+                  .params = node.params,
+                  .precision = node.precision};
 }
 
 absl::StatusOr<BoundNode> BindNode(const BindingScope& scope, NodeId node_id,
@@ -67,6 +68,7 @@ absl::StatusOr<BoundNode> BindNode(const BindingScope& scope, NodeId node_id,
       .host_constants = bound.host_constants,
       .device = &scope.device,
       .require_deterministic = scope.options.deterministic,
+      .precision = scope.options.precision,
       .max_workspace_bytes = max_workspace_bytes,
       .declined = &bound.declined};
   absl::StatusOr<CompiledNode> compiled =

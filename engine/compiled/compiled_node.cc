@@ -66,7 +66,8 @@ absl::StatusOr<CompiledNode> CompileNode(OpKind op, DTypeList dtypes,
                       .input_count = input_count,
                       .layouts = knowledge.layouts,
                       .host_constants = knowledge.host_constants,
-                      .params = params};
+                      .params = params,
+                      .precision = knowledge.precision};
   std::vector<NoBackendForOp::Declined> declined;
   const KernelBinding* chosen = nullptr;
   const std::vector<KernelBinding> siblings =
@@ -103,6 +104,7 @@ absl::StatusOr<CompiledNode> CompileNode(OpKind op, DTypeList dtypes,
       *chosen->entry, site, node.site.bytes,
       knowledge.device != nullptr ? *knowledge.device : TypicalDevice());
   node.params = std::move(params);
+  node.precision = knowledge.precision;
   node.dtypes = std::move(dtypes);
   if (knowledge.declined != nullptr) *knowledge.declined = std::move(declined);
   return node;

@@ -36,6 +36,7 @@ struct CompiledNode {
   absl::Status (*kernel)(const KernelCall&) = nullptr;
   KernelCaps caps;
   OpParams params;
+  Precision precision = Precision::kStrict;  // that the kernel may use
   double estimated_ns = 0;
 
   // Which kernel that is: null for a view, which launches nothing.
@@ -58,6 +59,8 @@ struct NodeKnowledge {
   const DeviceInfo* device = nullptr;                 // for estimated_ns
   // Kernels that cannot promise the same bytes on every run decline.
   bool require_deterministic = false;
+  // How far products of float32 may be rounded.
+  Precision precision = Precision::kStrict;
   // Kernels that need more scratch memory decline.
   uint64_t max_workspace_bytes = std::numeric_limits<uint64_t>::max();
 

@@ -121,7 +121,8 @@ class GraphCompiler {
 
   absl::Status RunPasses() {
     const KernelEstimator kernels(*environment_.table, device_.info(),
-                                  options_.deterministic);
+                                  options_.deterministic,
+                                  options_.precision);
     absl::StatusOr<PassResult> result = tensord::RunPasses(
         *graph_, std::move(inference_),
         {.disabled = options_.disabled_passes,

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "backends/api/backend.h"
+#include "backends/api/precision.h"
 #include "engine/compiled/compiled_graph.h"
 #include "engine/compiled/kernel_binding_table.h"
 #include "engine/compiled/preparation.h"
@@ -26,6 +27,7 @@ namespace tensord {
 // Threading and ownership: a plain value.
 struct CompileOptions {
   bool deterministic = false;
+  Precision precision = Precision::kStrict;
   std::set<std::string> disabled_passes;  // names as ExplainGraph shows them
 
   friend bool operator==(const CompileOptions&,

@@ -42,7 +42,8 @@ const KernelEntry* KernelEstimator::FindKernel(
                       .input_count = static_cast<int>(node.inputs.size()),
                       .layouts = layouts,
                       .host_constants = host_constants,
-                      .params = node.params};
+                      .params = node.params,
+                      .precision = precision_};
   return ChooseKernel(site, device_.id.backend, table_,
                       {.require_deterministic = require_deterministic_});
 }
@@ -72,7 +73,8 @@ std::optional<double> KernelEstimator::operator()(
       .layouts = layouts,
       .host_constants = host_constants,
       .device = &device_,
-      .require_deterministic = require_deterministic_};
+      .require_deterministic = require_deterministic_,
+      .precision = precision_};
   absl::StatusOr<CompiledNode> compiled = CompileNode(
       node.op, std::move(dtypes), static_cast<int>(node.inputs.size()),
       device_.id.backend, node.params, table_, knowledge);

@@ -20,10 +20,11 @@ namespace tensord {
 class KernelEstimator {
  public:
   KernelEstimator(const KernelBindingTable& table, const DeviceInfo& device,
-                  bool require_deterministic)
+                  bool require_deterministic, Precision precision)
       : table_(table),
         device_(device),
-        require_deterministic_(require_deterministic) {}
+        require_deterministic_(require_deterministic),
+        precision_(precision) {}
 
   // The kernel that the node would be bound to, as far as its operands' types
   // tell, which are in the inference; null for none.
@@ -38,6 +39,7 @@ class KernelEstimator {
   const KernelBindingTable& table_;
   const DeviceInfo& device_;
   const bool require_deterministic_;
+  const Precision precision_;
 };
 
 }  // namespace tensord

@@ -30,11 +30,24 @@ absl::StatusOr<GraphDef> Decode(v1::GraphFormat format, absl::string_view bytes,
                                          : GraphFromProto(bytes, limits);
 }
 
+// CheckOptions has refused other numbers.
+Precision ToEnginePrecision(v1::Precision precision) {
+  switch (precision) {
+    case v1::PRECISION_ALLOW_TF32:
+      return Precision::kAllowTf32;
+    case v1::PRECISION_ALLOW_BF16:
+      return Precision::kAllowBf16;
+    default:
+      return Precision::kStrict;
+  }
+}
+
 }  // namespace
 
 CompileOptions ToEngineOptions(const v1::CompileOptions& options) {
   CompileOptions out;
   out.deterministic = options.deterministic();
+  out.precision = ToEnginePrecision(options.precision());
   out.disabled_passes = {options.disabled_passes().begin(),
                          options.disabled_passes().end()};
   return out;

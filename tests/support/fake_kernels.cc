@@ -127,6 +127,12 @@ absl::Status RunMul(const KernelCall& call) {
   return LaneOf(call).Launch(OpKind::kMul, "fake_mul", call, &ComputeMul);
 }
 
+// Rounds nothing; it declines as one that does would.
+absl::Status RunMulRounded(const KernelCall& call) {
+  return LaneOf(call).Launch(OpKind::kMul, "fake_mul_rounded", call,
+                             &ComputeMul);
+}
+
 absl::Status RunMatMul(const KernelCall& call) {
   return LaneOf(call).Launch(OpKind::kMatMul, "fake_matmul", call,
                              &ComputeMatMul);
@@ -165,6 +171,11 @@ absl::Status AcceptsMatrices(const NodeSite& site) {
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status AcceptsRounding(const NodeSite& site) {
+  if (site.precision == Precision::kAllowBf16) return absl::OkStatus();
+  return absl::UnimplementedError("it rounds its factors to bfloat16");
 }
 
 absl::Status AcceptsMultiplesOf4(const NodeSite& site) {
@@ -211,6 +222,14 @@ constexpr KernelEntry kFakeKernels[] = {
      .source = kSource,
      .prepare = &Prepare,
      .run = &RunAdd,
+     .caps = {.strided_input = true, .in_place_inputs = 0b11}},
+    {.op = OpKind::kMul,
+     .dtypes = All(DType::kFloat32),
+     .name = "fake_mul_rounded",
+     .source = kSource,
+     .accepts = &AcceptsRounding,
+     .prepare = &Prepare,
+     .run = &RunMulRounded,
      .caps = {.strided_input = true, .in_place_inputs = 0b11}},
     {.op = OpKind::kMul,
      .dtypes = All(DType::kFloat32),

@@ -72,6 +72,20 @@ TEST_F(CompileNodeTest, SaysWhichSiblingsDeclinedAlsoOnSuccess) {
   EXPECT_THAT(declined[0].reason, HasSubstr("9"));
 }
 
+TEST_F(CompileNodeTest, OnlyARequestThatAllowsItIsRounded) {
+  const auto name = [&](Precision precision) {
+    const auto node =
+        CompileNode(OpKind::kMul, {kF32, kF32, kF32}, 2, BackendId::kVulkan,
+                    NoParams{}, table_, {.precision = precision});
+    EXPECT_THAT(node, IsOk());
+    EXPECT_EQ(node->precision, precision);
+    return std::string(node->entry->name);
+  };
+  EXPECT_EQ(name(Precision::kStrict), "fake_mul");
+  EXPECT_EQ(name(Precision::kAllowTf32), "fake_mul");
+  EXPECT_EQ(name(Precision::kAllowBf16), "fake_mul_rounded");
+}
+
 // MatMul's only kernel sums up a row of the output in its workspace.
 TEST_F(CompileNodeTest, AKernelThatNeedsMoreScratchMemoryThanThereIsDeclines) {
   const std::vector<Layout> layouts = {Layout::Contiguous(Shape({2, 3})),
