@@ -357,6 +357,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(POOL_CHANNELS_LAST, MaxPool, "max_pool"),
     POOL(int8_t, "i8", MaxPool, "max_pool"),
     POOL(uint8_t, "u8", MaxPool, "max_pool"),
+    POOL_CHANNELS_LAST(int8_t, "i8", MaxPool, "max_pool"),
+    POOL_CHANNELS_LAST(uint8_t, "u8", MaxPool, "max_pool"),
     ALL_FLOATS(MAX_POOL_INDICES),
     MAX_POOL_INDICES(int8_t, "i8"),
     MAX_POOL_INDICES(uint8_t, "u8"),
@@ -585,6 +587,8 @@ constexpr KernelEntry kCpuKernels[] = {
     LOGIC(Xor, "xor"),
 
     ALL_FLOATS(ELEMENTWISE_CHAIN),
+    ELEMENTWISE_CHAIN(int8_t, "i8"),
+    ELEMENTWISE_CHAIN(uint8_t, "u8"),
 };
 
 }  // namespace

@@ -4,7 +4,9 @@
 //
 // Everything is contiguous. y may be the buffer of an input of its own size.
 // Computes in ComputeType<T>; a step does what the kernel of its operator does,
-// but a 16-bit result is rounded only at the end of the chain.
+// but a 16-bit result is rounded only at the end of the chain. 8-bit integers
+// are computed in float32; the result is rounded to the nearest integer, of two
+// the even one, and saturated.
 
 #include <cstdint>
 #include <memory>
@@ -12,7 +14,7 @@
 
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/expression_plan.h"
+#include "backends/cpu/kernels/byte_plan.h"
 
 namespace tensord {
 namespace {
@@ -23,7 +25,7 @@ struct ChainState final : KernelState {
       : plan(std::get<Expression>(site.params),
              site.layouts.subspan(0, site.input_count), site.output(0).shape) {}
 
-  const ExpressionPlan<T> plan;
+  const PlanOf<T> plan;
 };
 
 }  // namespace
@@ -71,5 +73,7 @@ TENSORD_INSTANTIATE(float)
 TENSORD_INSTANTIATE(double)
 TENSORD_INSTANTIATE(Float16)
 TENSORD_INSTANTIATE(BFloat16)
+TENSORD_INSTANTIATE(int8_t)
+TENSORD_INSTANTIATE(uint8_t)
 
 }  // namespace tensord

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
-#include "backends/cpu/kernels/expression_plan.h"
+#include "backends/cpu/kernels/byte_plan.h"
 
 namespace tensord {
 namespace {
@@ -44,7 +44,7 @@ class Plan final : public EpiloguePlan {
   }
 
   const int first_input_;
-  const ExpressionPlan<T> expression_;
+  const PlanOf<T> expression_;
 };
 
 }  // namespace
@@ -56,6 +56,8 @@ absl::Status AcceptsEpilogue(const NodeSite& site) {
     case DType::kFloat64:
     case DType::kFloat16:
     case DType::kBFloat16:
+    case DType::kInt8:
+    case DType::kUInt8:
       return CheckExpression(site.params.epilogue->expression);
     default:
       return absl::UnimplementedError(
@@ -73,6 +75,10 @@ std::unique_ptr<const EpiloguePlan> MakeEpiloguePlan(const NodeSite& site) {
       return std::make_unique<Plan<Float16>>(site);
     case DType::kBFloat16:
       return std::make_unique<Plan<BFloat16>>(site);
+    case DType::kInt8:
+      return std::make_unique<Plan<int8_t>>(site);
+    case DType::kUInt8:
+      return std::make_unique<Plan<uint8_t>>(site);
     default:  // AcceptsEpilogue has seen it
       return std::make_unique<Plan<float>>(site);
   }

@@ -14,8 +14,14 @@
 #include "backends/api/layout.h"
 #include "backends/cpu/kernels/step_functions.h"
 #include "backends/cpu/kernels/strided_walk.h"
+#include "backends/cpu/kernels/vector_integers.h"
 
 namespace tensord {
+
+// Elements of 8-bit integers, which steps compute in float.
+template <typename T>
+inline constexpr bool kIsByte =
+    std::is_same_v<T, int8_t> || std::is_same_v<T, uint8_t>;
 
 // An expression ready to be evaluated: where the operands of each step are and
 // what it does with them, worked out once per node.
@@ -23,15 +29,16 @@ namespace tensord {
 //   y[i] = f(x0[i], x1[i], ...), all broadcast to y's shape
 //
 // One step at a time is done for a block of elements, which stays in the first
-// cache; steps compute in ComputeType<T>, so a 16-bit result is rounded once,
-// when it is stored.
+// cache; steps compute in ComputeType<T>, or float for an 8-bit integer, so a
+// 16-bit result is rounded once, when it is stored; and so is an integer, to
+// the nearest (of two the even one), and saturated.
 //
 // Threading: immutable; any number of threads evaluate at once.
 // Ownership: owns a copy of the expression; borrows operands for a call.
 template <typename T>
 class ExpressionPlan {
  public:
-  using Number = ComputeType<T>;
+  using Number = std::conditional_t<kIsByte<T>, float, ComputeType<T>>;
 
   // `inputs` are the expression's inputs, contiguous, which broadcast to
   // `result`. The expression is one that CheckExpression accepts.
@@ -139,7 +146,10 @@ class ExpressionPlan {
       }
       step.function(step.step, a, b, length, result);
     }
-    if constexpr (!std::is_same_v<T, Number>) {
+    if constexpr (kIsByte<T>) {
+      TheIntegerLoops().quantize<T>()(
+          scratch.places[steps_.back().place].data(), 1, 0, length, y + at);
+    } else if constexpr (!std::is_same_v<T, Number>) {
       std::copy_n(scratch.places[steps_.back().place].data(), length, y + at);
     }
   }
@@ -170,6 +180,9 @@ class ExpressionPlan {
     }
     if constexpr (std::is_same_v<T, Number>) {
       return StepOperand<Number>::Block(x + at);
+    } else if constexpr (kIsByte<T>) {
+      TheIntegerLoops().dequantize<T>()(x + at, 1, 0, length, copy);
+      return StepOperand<Number>::Block(copy);
     } else {
       std::copy_n(x + at, length, copy);
       return StepOperand<Number>::Block(copy);

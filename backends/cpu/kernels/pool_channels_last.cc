@@ -191,5 +191,7 @@ TENSORD_INSTANTIATE(float)
 TENSORD_INSTANTIATE(double)
 TENSORD_INSTANTIATE(Float16)
 TENSORD_INSTANTIATE(BFloat16)
+template absl::Status RunMaxPoolChannelsLast<int8_t>(const KernelCall&);
+template absl::Status RunMaxPoolChannelsLast<uint8_t>(const KernelCall&);
 
 }  // namespace tensord

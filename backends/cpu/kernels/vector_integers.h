@@ -10,6 +10,12 @@
 // Threading and ownership: pure functions over the caller's memory.
 namespace tensord {
 
+// The numbers of a sum of bytes, for `add`.
+struct ByteSumNumbers {
+  float factor_a = 0, factor_b = 0, constant = 0;
+  int32_t least = 0, most = 0;
+};
+
 struct IntegerLoops {
   // sums[i] = raw[i] - factor * weights[i] + constant. `sums` may be `raw`.
   void (*correct)(const int32_t* raw, const int32_t* weights, uint32_t factor,
@@ -39,6 +45,14 @@ struct IntegerLoops {
   void (*dequantize_i8)(const int8_t* x, float scale, int32_t zero_point,
                         int64_t count, float* y);
 
+  // saturate(round(factor_a * a + factor_b * b + constant)) for each a and b,
+  // within [least, most], which is within the type. `b` may be null; `y` may be
+  // either operand.
+  void (*add_u8)(const uint8_t* a, const uint8_t* b, const ByteSumNumbers&,
+                 int64_t count, uint8_t* y);
+  void (*add_i8)(const int8_t* a, const int8_t* b, const ByteSumNumbers&,
+                 int64_t count, int8_t* y);
+
   // Widens [low, high] to all of x, NaNs left out.
   void (*widen_range)(const float* x, int64_t count, float* low, float* high);
 
@@ -54,6 +68,10 @@ struct IntegerLoops {
   template <typename X>
   auto dequantize() const {
     return Choose<X>(dequantize_i8, dequantize_u8);
+  }
+  template <typename Y>
+  auto add() const {
+    return Choose<Y>(add_i8, add_u8);
   }
 
  private:
