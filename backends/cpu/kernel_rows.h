@@ -563,6 +563,17 @@
 #define QLINEAR_CONV(X, x, W, w)             \
   QLINEAR_CONV_AS(X, x, W, w, int8_t, "i8"), \
       QLINEAR_CONV_AS(X, x, W, w, uint8_t, "u8")
+#define ONEDNN_QLINEAR_CONV_AS(X, x, W, w, Y, y)                            \
+  ONEDNN_AS(QLinearConv, "qlinear_conv_" x "_" w "_" y "_onednn",           \
+            (Takes({kDTypeOf<X>, DType::kFloat32, kDTypeOf<X>, kDTypeOf<W>, \
+                    DType::kFloat32, kDTypeOf<W>, DType::kFloat32,          \
+                    DType::kUndefined},                                     \
+                   {kDTypeOf<Y>})),                                         \
+            QLinearConv, &onednn::RunQLinearConv,                           \
+            .caps = {.takes_epilogue = true, .takes_channels_last = true})
+#define ONEDNN_QLINEAR_CONV(X, x, W, w)             \
+  ONEDNN_QLINEAR_CONV_AS(X, x, W, w, int8_t, "i8"), \
+      ONEDNN_QLINEAR_CONV_AS(X, x, W, w, uint8_t, "u8")
 #define QLINEAR_MATMUL_AS(A, a, B, b, Y, y, S, s)                    \
   KERNEL(QLinearMatMul, "qlinear_matmul_" a "_" b "_" y "_" s,       \
          Takes({kDTypeOf<A>, kDTypeOf<S>, kDTypeOf<A>, kDTypeOf<B>,  \

@@ -433,6 +433,9 @@ constexpr KernelEntry kCpuKernels[] = {
     POWS(int32_t, "i32"),
     POWS(int64_t, "i64"),
 
+#if TENSORD_HAVE_ONEDNN
+    BYTE_PAIRS(ONEDNN_QLINEAR_CONV),
+#endif
     BYTE_PAIRS(QLINEAR_CONV),
 
 #if TENSORD_HAVE_ONEDNN

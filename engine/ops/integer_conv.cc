@@ -30,7 +30,8 @@ absl::Status InferConvInteger(InferContext& context) {
   TENSORD_ASSIGN_OR_RETURN(SymbolicShape y,
                            InferConvShape(context, context.params<ConvParams>(),
                                           {.x = 0, .w = 1, .bias = kNoBias}));
-  TENSORD_RETURN_IF_ERROR(CheckPerChannel(context, 3, "zero points", y[1]));
+  TENSORD_RETURN_IF_ERROR(
+      CheckPerChannel(context, 3, "zero points", context.shape(1)[0]));
   context.SetOutput(0, DType::kInt32, std::move(y));
   return absl::OkStatus();
 }
@@ -54,9 +55,11 @@ absl::Status InferQLinearConv(InferContext& context) {
   TENSORD_ASSIGN_OR_RETURN(SymbolicShape y,
                            InferConvShape(context, context.params<ConvParams>(),
                                           {.x = kX, .w = kW, .bias = kBias}));
-  TENSORD_RETURN_IF_ERROR(CheckPerChannel(context, kWScale, "scales", y[1]));
+  const Dim channels = context.shape(kW)[0];
   TENSORD_RETURN_IF_ERROR(
-      CheckPerChannel(context, kWZero, "zero points", y[1]));
+      CheckPerChannel(context, kWScale, "scales", channels));
+  TENSORD_RETURN_IF_ERROR(
+      CheckPerChannel(context, kWZero, "zero points", channels));
   context.SetOutput(0, context.dtype(kYZero), std::move(y));
   return absl::OkStatus();
 }

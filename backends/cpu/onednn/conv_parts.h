@@ -29,11 +29,15 @@ struct ConvForm {
   // padding around the former.
   int64_t inputs = 0, outputs = 0;
   int64_t pad_begin = 0, pad_end = 0;
+  // Of the output, where channels differ in more than their weights and bias;
+  // else 0.
+  int64_t first_channel = 0;
 
   friend bool operator==(const ConvForm& a, const ConvForm& b) {
     return a.images == b.images && a.channels == b.channels &&
            a.inputs == b.inputs && a.outputs == b.outputs &&
-           a.pad_begin == b.pad_begin && a.pad_end == b.pad_end;
+           a.pad_begin == b.pad_begin && a.pad_end == b.pad_end &&
+           a.first_channel == b.first_channel;
   }
 };
 
@@ -46,14 +50,18 @@ struct ConvPart {
 
 class ConvParts {
  public:
-  explicit ConvParts(const conv::Geometry& geometry) : geometry_(geometry) {
+  // `part_flops`: what is worth a part of its own (split.h).
+  explicit ConvParts(const conv::Geometry& geometry,
+                     double part_flops = kPartFlops,
+                     bool tells_channels_apart = false)
+      : geometry_(geometry), tells_channels_apart_(tells_channels_apart) {
     while (axis_ < conv::kMaxSpatialRank - 1 && axis().input == 1 &&
            axis().output == 1) {
       ++axis_;
     }
     const double flops = 2.0 * geometry.images * Channels() *
                          geometry.outputs() * geometry.depth();
-    const int64_t wanted = PartCount(flops);
+    const int64_t wanted = PartCount(flops, part_flops);
     images_ = Split::About(geometry.images, wanted, 1);
     rows_ = {axis().output, axis().output};
     if (images_.size == 1 && wanted > images_.count()) {
@@ -101,7 +109,9 @@ class ConvParts {
                      .inputs = end - begin,
                      .outputs = outputs,
                      .pad_begin = begin - first,
-                     .pad_end = last - end},
+                     .pad_end = last - end,
+                     .first_channel =
+                         tells_channels_apart_ ? channels_.begin(c) : 0},
             .image = images_.begin(image),
             .input = begin,
             .output = output,
@@ -130,6 +140,7 @@ class ConvParts {
   }
 
   conv::Geometry geometry_;
+  bool tells_channels_apart_ = false;
   int axis_ = 0;
   Split images_;
   Split rows_;

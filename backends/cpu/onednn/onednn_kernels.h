@@ -51,6 +51,13 @@ PreparedState PrepareMatMulInteger(const NodeSite& site, Device& device);
 template <typename A, typename B>
 absl::Status RunMatMulInteger(const KernelCall& call);
 
+// qlinear_conv.cc
+absl::Status AcceptsQLinearConv(const NodeSite& site);
+KernelCost QLinearConvCost(const NodeSite& site);
+uint64_t QLinearConvWorkspaceBytes(const NodeSite& site);
+PreparedState PrepareQLinearConv(const NodeSite& site, Device& device);
+absl::Status RunQLinearConv(const KernelCall& call);
+
 // qlinear_matmul.cc
 absl::Status AcceptsQLinearMatMul(const NodeSite& site);
 KernelCost QLinearMatMulCost(const NodeSite& site);

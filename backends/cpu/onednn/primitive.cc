@@ -52,6 +52,16 @@ void Attributes::ScaleOutput(float scale) {
   dnnl_primitive_attr_set_output_scales(attributes_, 1, 0, &scale);
 }
 
+void Attributes::ScaleChannels(absl::Span<const float> scales) {
+  constexpr int kByChannel = 1 << 1;
+  dnnl_primitive_attr_set_output_scales(
+      attributes_, static_cast<int>(scales.size()), kByChannel, scales.data());
+}
+
+void Attributes::SetZeroPoint(int argument, int32_t zero_point) {
+  dnnl_primitive_attr_set_zero_points(attributes_, argument, 1, 0, &zero_point);
+}
+
 absl::StatusOr<PrimitiveDesc> PrimitiveDesc::Create(
     const_dnnl_op_desc_t operation, const Attributes& attributes) {
   UseThisThreadOnly();

@@ -41,6 +41,12 @@ class Attributes {
 
   // The result, before a bias is added, times `scale`.
   void ScaleOutput(float scale);
+  // The same, each output channel of a convolution times its own scale, and
+  // behind the bias: of sums of integers.
+  void ScaleChannels(absl::Span<const float> scales);
+  // What the integers of an operand, named as DNNL_ARG_SRC, are above what they
+  // stand for.
+  void SetZeroPoint(int argument, int32_t zero_point);
 
   dnnl_primitive_attr_t get() const { return attributes_; }
 
