@@ -47,6 +47,7 @@ class Propagator {
     if (node.outputs.size() != 1) return false;
     switch (node.op) {
       case OpKind::kConv:
+      case OpKind::kQLinearConv:
       case OpKind::kMaxPool:
       case OpKind::kAveragePool:
       case OpKind::kGlobalAveragePool:

@@ -13,10 +13,12 @@ namespace {
 class ConstantFolder {
  public:
   ConstantFolder(const Graph& graph, const Inference& inference,
-                 HostEvaluator& evaluator, const GraphLimits& limits)
+                 HostEvaluator& evaluator, const GraphLimits& limits,
+                 std::optional<OpKind> kept)
       : source_(graph),
         inference_(inference),
         evaluator_(evaluator),
+        kept_(kept),
         bytes_left_(static_cast<uint64_t>(limits.max_folded_bytes)),
         folded_(graph) {}
 
@@ -54,6 +56,7 @@ class ConstantFolder {
   // The node's outputs if they can be had ahead of any run and within the
   // limit.
   std::optional<std::vector<HostTensor>> ValuesOf(const Node& node) {
+    if (node.op == kept_) return std::nullopt;
     const OpDef* op_def = FindOpDef(node.op);
     if (op_def == nullptr || !op_def->is_pure) return std::nullopt;
 
@@ -121,6 +124,7 @@ class ConstantFolder {
   const Graph& source_;
   const Inference& inference_;
   HostEvaluator& evaluator_;
+  const std::optional<OpKind> kept_;
   uint64_t bytes_left_;
   EvaluationBudget budget_;
   Graph folded_;
@@ -129,8 +133,9 @@ class ConstantFolder {
 }  // namespace
 
 Graph FoldConstants(const Graph& graph, const Inference& inference,
-                    HostEvaluator& evaluator, const GraphLimits& limits) {
-  return ConstantFolder(graph, inference, evaluator, limits).Fold();
+                    HostEvaluator& evaluator, const GraphLimits& limits,
+                    std::optional<OpKind> kept) {
+  return ConstantFolder(graph, inference, evaluator, limits, kept).Fold();
 }
 
 }  // namespace tensord

@@ -1,6 +1,9 @@
 #ifndef TENSORD_ENGINE_PASSES_FOLD_CONSTANTS_H_
 #define TENSORD_ENGINE_PASSES_FOLD_CONSTANTS_H_
 
+#include <optional>
+
+#include "backends/api/op_kind.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/limits.h"
 #include "engine/infer/host_evaluator.h"
@@ -15,11 +18,13 @@ namespace tensord {
 // A node stays when it is not pure, when its outputs' shapes are not known,
 // when its outputs would bring the bytes that folding has added above
 // max_folded_bytes (counted before anything is computed), or when the evaluator
-// declines it. Views share their input's bytes and add none.
+// declines it, or when it is of the kind `kept`. Views share their input's
+// bytes and add none.
 //
 // Threading: pure but for the evaluator. Ownership: shares constant bytes.
 Graph FoldConstants(const Graph& graph, const Inference& inference,
-                    HostEvaluator& evaluator, const GraphLimits& limits);
+                    HostEvaluator& evaluator, const GraphLimits& limits,
+                    std::optional<OpKind> kept = std::nullopt);
 
 }  // namespace tensord
 

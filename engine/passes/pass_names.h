@@ -13,6 +13,7 @@ namespace tensord {
 inline constexpr absl::string_view kInlineBranches = "inline_branches";
 inline constexpr absl::string_view kFoldConstants = "fold_constants";
 inline constexpr absl::string_view kRemoveDeadNodes = "remove_dead_nodes";
+inline constexpr absl::string_view kFuseQdq = "fuse_qdq";
 inline constexpr absl::string_view kRemoveNoOps = "remove_no_ops";
 inline constexpr absl::string_view kFuseLayerNorm = "fuse_layer_norm";
 inline constexpr absl::string_view kFuseGelu = "fuse_gelu";
@@ -31,6 +32,7 @@ inline constexpr absl::string_view kOptionalPasses[] = {
     kInlineBranches,
     kFoldConstants,
     kRemoveDeadNodes,
+    kFuseQdq,
     kRemoveNoOps,
     kFuseLayerNorm,
     kFuseGelu,

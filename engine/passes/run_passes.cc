@@ -1,5 +1,7 @@
 #include "engine/passes/run_passes.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +14,7 @@
 #include "engine/passes/fuse_epilogue.h"
 #include "engine/passes/fuse_gelu.h"
 #include "engine/passes/fuse_layer_norm.h"
+#include "engine/passes/fuse_qdq.h"
 #include "engine/passes/fuse_skip_norm.h"
 #include "engine/passes/pack_attention.h"
 #include "engine/passes/pass_names.h"
@@ -27,6 +30,9 @@ struct EditingPass {
   int (*run)(PassContext& context);
 };
 
+// Before weights that are integers become what they stand for.
+constexpr EditingPass kIntegerPasses[] = {{kFuseQdq, &FuseQdq}};
+
 // In their order: a pattern of nodes is found before its nodes go into another.
 constexpr EditingPass kEditingPasses[] = {
     {kRemoveNoOps, &RemoveNoOps},     {kFuseLayerNorm, &FuseLayerNorm},
@@ -40,14 +46,21 @@ class PassRunner {
  public:
   PassRunner(const Graph& graph, Inference inference,
              const PassRequest& request)
-      : request_(request), result_{graph, std::move(inference), {}} {}
+      : request_(request),
+        fold_limits_(request.limits),
+        result_{graph, std::move(inference), {}} {}
 
   absl::StatusOr<PassResult> Run() {
-    Fold();
-    RemoveDead();
-    // Folding keeps value ids but makes new constants known.
-    TENSORD_RETURN_IF_ERROR(Infer());
-    TENSORD_RETURN_IF_ERROR(Edit());
+    if (Has(OpKind::kQuantizeLinear) && IsEnabled(kFuseQdq)) {
+      TENSORD_RETURN_IF_ERROR(Simplify(OpKind::kDequantizeLinear));
+      TENSORD_RETURN_IF_ERROR(Edit(kIntegerPasses));
+      if (Has(OpKind::kDequantizeLinear)) {
+        TENSORD_RETURN_IF_ERROR(Simplify(std::nullopt));
+      }
+    } else {
+      TENSORD_RETURN_IF_ERROR(Simplify(std::nullopt));
+    }
+    TENSORD_RETURN_IF_ERROR(Edit(kEditingPasses));
     TENSORD_RETURN_IF_ERROR(TurnChannelsLast());
     return std::move(result_);
   }
@@ -62,13 +75,35 @@ class PassRunner {
     return absl::OkStatus();
   }
 
+  bool Has(OpKind op) const {
+    return std::any_of(result_.graph.nodes.begin(), result_.graph.nodes.end(),
+                       [op](const Node& node) { return node.op == op; });
+  }
+
+  // Without what depends on constants alone, but for nodes of the kind `kept`,
+  // and what nobody reads.
+  absl::Status Simplify(std::optional<OpKind> kept) {
+    Fold(kept);
+    RemoveDead();
+    // Folding keeps value ids but makes new constants known.
+    return Infer();
+  }
+
   size_t NodeCount() const { return result_.graph.nodes.size(); }
 
-  void Fold() {
+  // All rounds together stay within one limit.
+  void Fold(std::optional<OpKind> kept) {
     if (request_.evaluator == nullptr || !IsEnabled(kFoldConstants)) return;
     const size_t before = NodeCount();
+    const uint64_t bytes_before = result_.graph.constant_bytes();
     result_.graph = FoldConstants(result_.graph, result_.inference,
-                                  *request_.evaluator, request_.limits);
+                                  *request_.evaluator, fold_limits_, kept);
+    const uint64_t bytes = result_.graph.constant_bytes();
+    if (bytes > bytes_before) {
+      fold_limits_.max_folded_bytes -=
+          std::min(static_cast<int64_t>(bytes - bytes_before),
+                   fold_limits_.max_folded_bytes);
+    }
     Note(kFoldConstants,
          absl::StrCat("folded ", before - NodeCount(), " nodes"));
   }
@@ -81,14 +116,14 @@ class PassRunner {
          absl::StrCat("removed ", before - NodeCount(), " nodes"));
   }
 
-  absl::Status Edit() {
+  absl::Status Edit(absl::Span<const EditingPass> passes) {
     const uint64_t constant_bytes =
         result_.graph.constant_bytes() +
         static_cast<uint64_t>(request_.limits.max_folded_bytes);
     GraphEditor editor(std::move(result_.graph), std::move(result_.inference));
     PassContext context{editor, request_.find_kernel, constant_bytes};
     int changes = 0;
-    for (const EditingPass& pass : kEditingPasses) {
+    for (const EditingPass& pass : passes) {
       if (!IsEnabled(pass.name)) continue;
       const size_t before = editor.node_count();
       const int made = pass.run(context);
@@ -125,6 +160,7 @@ class PassRunner {
   }
 
   const PassRequest& request_;
+  GraphLimits fold_limits_;
   PassResult result_;
 };
 

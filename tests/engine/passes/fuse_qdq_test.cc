@@ -1,0 +1,266 @@
+#include "engine/passes/fuse_qdq.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/engine/passes/pass_test.h"
+
+namespace tensord {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr DType kU8 = DType::kUInt8;
+
+class FuseQdqTest : public PassTest {
+ protected:
+  Graph Fused(const TestGraph& graph) { return After(&FuseQdq, graph); }
+};
+
+// Scales and zero points by these names, and weights of two output channels.
+TestGraph Quantized() {
+  return TestGraph()
+      .Constant("s", Tensor({}, {0.5f}))
+      .Constant("t", Tensor({}, {0.25f}))
+      .Constant("z0", Tensor<uint8_t>({}, {0}))
+      .Constant("z9", Tensor<uint8_t>({}, {9}))
+      .Constant("w", Tensor<int8_t>({2, 3, 1, 1}, {1, 2, 3, 4, 5, 6}))
+      .Constant("w_scale", Tensor({2}, {0.5f, 0.125f}))
+      .Constant("w_zero", Tensor<int8_t>({2}, {0, 0}))
+      .Constant("bias", Tensor<int32_t>({2}, {100, -7}))
+      .Constant("bias_scale", Tensor({2}, {0.25f, 0.0625f}))
+      .Node("DequantizeLinear", {"w", "w_scale", "w_zero"}, {"w_real"},
+            {{"axis", int64_t{0}}}, "dw")
+      .Node("DequantizeLinear", {"bias", "bias_scale"}, {"bias_real"},
+            {{"axis", int64_t{0}}}, "db")
+      .Input("x", kU8, {1, 3, 8, 8})
+      .Node("DequantizeLinear", {"x", "s", "z9"}, {"x_real"}, {}, "dx");
+}
+
+TestGraph& Conv(TestGraph& graph, const std::string& bias = "bias_real") {
+  return graph.Node("Conv", {"x_real", "w_real", bias}, {"sum"}, {}, "conv");
+}
+
+std::vector<int32_t> Ints(const Graph& graph, ValueId value) {
+  const auto values = graph.value(value).constant.values<int32_t>();
+  return {values.begin(), values.end()};
+}
+
+TEST_F(FuseQdqTest, AConvolutionOfIntegers) {
+  TestGraph graph = Quantized();
+  Conv(graph).Node("QuantizeLinear", {"sum", "t", "z0"}, {"y"}, {}, "q");
+  const Graph fused = Fused(graph.Output("y"));
+  ASSERT_THAT(Nodes(fused),
+              ElementsAre(AllOf(
+                  StartsWith("QLinearConv: x s z9 w w_scale w_zero t z0 bias"),
+                  HasSubstr("-> y"))));
+  EXPECT_EQ(change_count_, 1);
+  const Node& node = fused.nodes[0];
+  EXPECT_EQ(node.name, "conv");
+  EXPECT_THAT(node.fused_from, ElementsAre("dw", "db", "dx", "conv", "q"));
+  EXPECT_THAT(Ints(fused, node.inputs[8]), ElementsAre(100, -7));
+}
+
+TEST_F(FuseQdqTest, ABiasOfFloatsBecomesIntegersOfTheSumsScale) {
+  TestGraph graph = Quantized();
+  graph.Constant("floats", Tensor({2}, {1.0f, 0.5f}));
+  Conv(graph, "floats")
+      .Node("QuantizeLinear", {"sum", "s", "z0"}, {"y"}, {}, "q")
+      .Output("y");
+  const Graph fused = Fused(graph);
+  EXPECT_THAT(Nodes(fused), SizeIs(2));  // the other bias's DequantizeLinear
+  // By 0.5 * 0.5 and 0.5 * 0.125.
+  EXPECT_THAT(Ints(fused, fused.nodes[1].inputs[8]), ElementsAre(4, 8));
+}
+
+// A step of the sum is more than one of the result.
+TEST_F(FuseQdqTest, ABiasThatIsNoIntegerOfACoarseSumStaysAFloat) {
+  TestGraph graph = Quantized();
+  graph.Constant("floats", Tensor({2}, {0.1f, 0.5f}))
+      .Constant("fine", Tensor({}, {0.01f}));
+  Conv(graph, "floats")
+      .Node("QuantizeLinear", {"sum", "fine", "z0"}, {"y"})
+      .Output("y");
+  Fused(graph);
+  EXPECT_EQ(change_count_, 0);
+}
+
+TEST_F(FuseQdqTest, ReluIsWhatSaturatingDoesOrABound) {
+  TestGraph at_least = Quantized();
+  Conv(at_least)
+      .Node("Relu", {"sum"}, {"r"}, {}, "relu")
+      .Node("QuantizeLinear", {"r", "t", "z0"}, {"y"}, {}, "q");
+  const Graph saturated = Fused(at_least.Output("y"));
+  EXPECT_THAT(Nodes(saturated), ElementsAre(HasSubstr("QLinearConv: x")));
+  EXPECT_THAT(saturated.nodes[0].fused_from,
+              ElementsAre("dw", "db", "dx", "conv", "relu", "q"));
+
+  TestGraph above = Quantized();
+  Conv(above)
+      .Node("Relu", {"sum"}, {"r"}, {}, "relu")
+      .Node("QuantizeLinear", {"r", "t", "z9"}, {"y"}, {}, "q");
+  const Graph bounded = Fused(above.Output("y"));
+  ASSERT_THAT(Nodes(bounded),
+              ElementsAre(HasSubstr("QLinearConv: x"),
+                          AllOf(StartsWith("Max: y#"), HasSubstr("-> y"))));
+  EXPECT_THAT(bounded.nodes[1].fused_from, ElementsAre("relu", "q"));
+  EXPECT_THAT(std::get<Expression>(bounded.nodes[1].params).constants,
+              ElementsAre(9));
+}
+
+TEST_F(FuseQdqTest, AClipIsABoundWhereTheIntegersReachBeyond) {
+  TestGraph graph = Quantized();
+  graph.Constant("low", Tensor({}, {-1})).Constant("high", Tensor({}, {6}));
+  Conv(graph)
+      .Node("Relu", {"sum"}, {"r"})
+      .Node("Clip", {"r", "low", "high"}, {"c"})
+      .Node("QuantizeLinear", {"c", "t", "z9"}, {"y"})
+      .Output("y");
+  const Graph fused = Fused(graph);
+  ASSERT_THAT(Nodes(fused), SizeIs(2));
+  EXPECT_THAT(Nodes(fused)[1], StartsWith("Max Min:"));
+  // 0 / 0.25 + 9 and 6 / 0.25 + 9.
+  EXPECT_THAT(std::get<Expression>(fused.nodes[1].params).constants,
+              ElementsAre(9, 33));
+}
+
+TEST_F(FuseQdqTest, AResidualIsAddedToIntegers) {
+  const Graph fused =
+      Fused(Quantized()
+                .Input("other", kU8, {1, 3, 8, 8})
+                .Node("DequantizeLinear", {"other", "t", "z0"}, {"o"}, {}, "do")
+                .Node("Add", {"x_real", "o"}, {"sum"}, {}, "add")
+                .Node("Relu", {"sum"}, {"r"}, {}, "relu")
+                .Node("QuantizeLinear", {"r", "s", "z0"}, {"y"}, {}, "q")
+                .Output("y"));
+  ASSERT_THAT(Nodes(fused), SizeIs(3));  // with those of the weights
+  EXPECT_EQ(Nodes(fused)[2], "Sub Mul Mul Add Relu Div: x other -> y");
+  EXPECT_THAT(fused.nodes[2].fused_from,
+              ElementsAre("dx", "do", "add", "relu", "q"));
+  const auto& expression = std::get<Expression>(fused.nodes[2].params);
+  EXPECT_THAT(expression.constants, ElementsAre(9, 0.5, 0.25, 0.5));
+  EXPECT_THAT(expression.steps[0].operands, ElementsAre(0, 2));
+  EXPECT_THAT(expression.steps[3].operands, ElementsAre(7, 8));
+  EXPECT_THAT(expression.steps[5].operands, ElementsAre(10, 5));
+}
+
+TEST_F(FuseQdqTest, WhatMovesElementsMovesIntegers) {
+  const auto pooled = [&](const std::string& scale) {
+    return Nodes(
+        Fused(TestGraph(Quantized())
+                  .Node("MaxPool", {"x_real"}, {"p"},
+                        {{"kernel_shape", std::vector<int64_t>{2, 2}}}, "pool")
+                  .Node("QuantizeLinear", {"p", scale, "z9"}, {"y"}, {}, "q")
+                  .Output("y")));
+  };
+  EXPECT_THAT(pooled("s"), testing::Contains("MaxPool: x -> y"));
+  // To another scale the integers change.
+  EXPECT_THAT(pooled("t"), testing::Contains("MaxPool: x_real -> p"));
+
+  EXPECT_THAT(
+      Nodes(Fused(
+          Quantized()
+              .Input("other", kU8, {1, 1, 8, 8})
+              .Node("DequantizeLinear", {"other", "s", "z9"}, {"o"})
+              .Node("Concat", {"x_real", "o"}, {"c"}, {{"axis", int64_t{1}}})
+              .Node("QuantizeLinear", {"c", "s", "z9"}, {"y"})
+              .Output("y"))),
+      testing::Contains("Concat: x other -> y"));
+}
+
+TEST_F(FuseQdqTest, IntegersThatBecomeWhatTheyWereStay) {
+  const Graph fused =
+      Fused(Quantized()
+                .Node("QuantizeLinear", {"x_real", "s", "z9"}, {"same"})
+                .Node("Cast", {"same"}, {"y"}, {{"to", int64_t{6}}})
+                .Output("y"));
+  EXPECT_THAT(Nodes(fused), testing::Contains("Cast: x -> y"));
+}
+
+TEST_F(FuseQdqTest, AMatrixProductOfIntegers) {
+  const TestGraph graph =
+      TestGraph()
+          .Input("a", kU8, {"rows", 3})
+          .Constant("s", Tensor({}, {0.5f}))
+          .Constant("z9", Tensor<uint8_t>({}, {9}))
+          .Constant("b", Tensor<int8_t>({3, 2}, {1, 2, 3, 4, 5, 6}))
+          .Constant("b_scale", Tensor({2}, {0.5f, 0.125f}))
+          .Node("DequantizeLinear", {"a", "s", "z9"}, {"a_real"}, {}, "da")
+          .Node("DequantizeLinear", {"b", "b_scale"}, {"b_real"},
+                {{"axis", int64_t{-1}}}, "db")
+          .Node("MatMul", {"a_real", "b_real"}, {"sum"}, {}, "product")
+          .Node("QuantizeLinear", {"sum", "s", "z9"}, {"y"}, {}, "q")
+          .Output("y");
+  const Graph fused = Fused(graph);
+  ASSERT_THAT(
+      Nodes(fused),
+      ElementsAre(AllOf(StartsWith("QLinearMatMul: a s z9 b b_scale b#"),
+                        HasSubstr(" s z9 -> y"))));
+  EXPECT_EQ(fused.nodes[0].name, "product");
+}
+
+TEST_F(FuseQdqTest, WhatOthersReadStays) {
+  TestGraph graph = Quantized();
+  Conv(graph)
+      .Node("QuantizeLinear", {"sum", "t", "z0"}, {"y"})
+      .Output("y")
+      .Output("sum");
+  Fused(graph);
+  EXPECT_EQ(change_count_, 0);
+
+  // The DequantizeLinear of x alone has another reader.
+  TestGraph shared = Quantized();
+  Conv(shared)
+      .Node("QuantizeLinear", {"sum", "t", "z0"}, {"y"})
+      .Output("y")
+      .Output("x_real");
+  EXPECT_THAT(Nodes(Fused(shared)),
+              ElementsAre("DequantizeLinear: x s z9 -> x_real",
+                          HasSubstr("QLinearConv: x ")));
+}
+
+TEST_F(FuseQdqTest, WhatIsNotKnownStaysAsItWas) {
+  // A scale that only the run tells, one of 0, and integers of two dtypes.
+  TestGraph open = Quantized();
+  open.Input("scale", DType::kFloat32, {});
+  Conv(open).Node("QuantizeLinear", {"sum", "scale", "z0"}, {"y"}).Output("y");
+  Fused(open);
+  EXPECT_EQ(change_count_, 0);
+
+  TestGraph zero = Quantized();
+  zero.Constant("nothing", Tensor({}, {0}));
+  Conv(zero)
+      .Node("QuantizeLinear", {"sum", "nothing", "z0"}, {"y"})
+      .Output("y");
+  Fused(zero);
+  EXPECT_EQ(change_count_, 0);
+
+  Fused(Quantized()
+            .Constant("signed", Tensor<int8_t>({}, {0}))
+            .Node("Sigmoid", {"x_real"}, {"a"})
+            .Node("QuantizeLinear", {"a", "s", "signed"}, {"y"})
+            .Output("y"));
+  EXPECT_EQ(change_count_, 0);
+}
+
+TEST_F(FuseQdqTest, WithoutAKernelNothingChanges) {
+  kernel_of_ = [](const Node& node) {
+    const bool is_new =
+        node.op == OpKind::kQLinearConv || node.op == OpKind::kElementwiseChain;
+    return is_new ? nullptr : &kAnyKernel;
+  };
+  TestGraph graph = Quantized();
+  Conv(graph).Node("QuantizeLinear", {"sum", "t", "z0"}, {"y"}).Output("y");
+  Fused(graph);
+  EXPECT_EQ(change_count_, 0);
+}
+
+}  // namespace
+}  // namespace tensord
