@@ -28,8 +28,22 @@
     .prepare = &onednn::Prepare##Name, .cost = &onednn::Name##Cost, \
     .run = run_, __VA_ARGS__                                        \
   }
-#define ONEDNN(op, name, dtypes, Name, ...) \
-  ONEDNN_AS(op, name, dtypes, Name, &onednn::Run##Name, __VA_ARGS__)
+
+// The same of a float32 kernel, which multiplies `factors`.
+#define ONEDNN_F32(op_, name_, Name, factors, ...)                       \
+  {                                                                      \
+    .op = OpKind::k##op_, .dtypes = All(DType::kFloat32), .name = name_, \
+    .source = "library:onednn",                                          \
+    .accepts = &onednn::Accepts##Name<onednn::Factors::factors>,         \
+    .workspace_bytes =                                                   \
+        &onednn::Name##WorkspaceBytes<onednn::Factors::factors>,         \
+    .prepare = &onednn::Prepare##Name<onednn::Factors::factors>,         \
+    .cost = &onednn::Name##Cost<onednn::Factors::factors>,               \
+    .run = &onednn::Run##Name, __VA_ARGS__                               \
+  }
+#define ONEDNN_FACTORS(op, name, Name, ...)                   \
+  ONEDNN_F32(op, name "_bf16", Name, kBFloat16, __VA_ARGS__), \
+      ONEDNN_F32(op, name, Name, kFloat32, __VA_ARGS__)
 
 // Rows of one operator for several dtypes: ROW(C++ type, suffix, ...) each.
 #define FLOATS(ROW, ...) \

@@ -128,11 +128,12 @@ constexpr KernelEntry kCpuKernels[] = {
     BYTES(CONSTANT_OF_SHAPE),
 
 #if TENSORD_HAVE_ONEDNN
-    ONEDNN(Conv, "conv_f32_onednn_pointwise", All(DType::kFloat32),
-           ConvPointwise,
-           .caps = {.takes_epilogue = true, .takes_channels_last = true}),
-    ONEDNN(Conv, "conv_f32_onednn", All(DType::kFloat32), Conv,
-           .caps = {.takes_epilogue = true, .takes_channels_last = true}),
+    ONEDNN_FACTORS(
+        Conv, "conv_f32_onednn_pointwise", ConvPointwise,
+        .caps = {.takes_epilogue = true, .takes_channels_last = true}),
+    ONEDNN_FACTORS(
+        Conv, "conv_f32_onednn", Conv,
+        .caps = {.takes_epilogue = true, .takes_channels_last = true}),
 #endif
     KERNEL(Conv, "conv_f32_1x1", All(DType::kFloat32), "conv.cc",
            .accepts = &AcceptsConv1x1, .workspace_bytes = &ConvWorkspaceBytes,
@@ -243,8 +244,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(UNARY, Gelu, "gelu", "activations.cc"),
 
 #if TENSORD_HAVE_ONEDNN
-    ONEDNN(Gemm, "gemm_f32_onednn", All(DType::kFloat32), Gemm,
-           .caps = {.takes_epilogue = true}),
+    ONEDNN_FACTORS(Gemm, "gemm_f32_onednn", Gemm,
+                   .caps = {.takes_epilogue = true}),
 #endif
     KERNEL(Gemm, "gemm_f32_few_rows", All(DType::kFloat32), "gemm.cc",
            .accepts = &AcceptsGemmFewRows, .prepare = &PrepareEpilogue,
@@ -331,8 +332,8 @@ constexpr KernelEntry kCpuKernels[] = {
     ALL_FLOATS(POOL, LpPool, "lp_pool"),
 
 #if TENSORD_HAVE_ONEDNN
-    ONEDNN(MatMul, "matmul_f32_onednn", All(DType::kFloat32), MatMul,
-           .caps = {.takes_epilogue = true}),
+    ONEDNN_FACTORS(MatMul, "matmul_f32_onednn", MatMul,
+                   .caps = {.takes_epilogue = true}),
 #endif
     KERNEL(MatMul, "matmul_f32_few_rows", All(DType::kFloat32), "matmul.cc",
            .accepts = &AcceptsMatMulFewRows, .prepare = &PrepareEpilogue,

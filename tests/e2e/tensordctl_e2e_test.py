@@ -151,6 +151,20 @@ class Digits(WithDaemon):
         text = self.daemon.ctl("explain", DIGITS, "--set", "N=4").out
         self.assertRegex(text, r"(?m)^ *0 +Conv +conv1 ")
 
+    def test_a_precision_makes_another_graph(self):
+        ids, answers = {}, {}
+        for precision in ("strict", "tf32", "bf16"):
+            outcome = self.daemon.ctl("submit", DIGITS, "--quiet", "--precision", precision)
+            ids[precision] = outcome.out.strip()
+            explained = self.daemon.ctl_json("explain", ids[precision], "--set", "N=64")
+            kernels = [node["kernel"] for node in explained["nodes"]]
+            rounds = any(kernel.endswith("_bf16") for kernel in kernels)
+            self.assertFalse(rounds and precision != "bf16", kernels)
+            answers[precision] = self.daemon.ctl_json(
+                "run", ids[precision], "--input", "random", "--seed", "3", "--set", "N=64")["outputs"]
+        self.assertEqual(len(set(ids.values())), 3)
+        self.assertEqual(answers["strict"], answers["tf32"])
+
     def test_graphs_are_held_until_they_are_deleted(self):
         graph_id = self.daemon.ctl("submit", DIGITS, "--quiet").out.strip()
         self.assertEqual(graph_id, default_graph_id(DIGITS))

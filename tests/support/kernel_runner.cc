@@ -32,7 +32,7 @@ class Site {
     }
     site_ = std::make_unique<NodeSite>(
         NodeSite{node.op, dtypes_, static_cast<int>(node.inputs.size()),
-                 layouts_, constants_, node.params});
+                 layouts_, constants_, node.params, node.precision});
   }
 
   const NodeSite& operator*() const { return *site_; }

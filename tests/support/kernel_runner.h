@@ -30,6 +30,7 @@ struct TestNode {
   std::vector<Layout> input_layouts = {};
 
   int extent_cell_count = 0;
+  Precision precision = Precision::kStrict;
 };
 
 struct KernelResult {

@@ -122,6 +122,7 @@ absl::StatusOr<TestNode> ToTestNode(const OpCase& test, const ReadNode& node,
                                     const SymbolTable& symbols) {
   TestNode result{
       .op = node.def->op, .inputs = test.inputs, .params = node.params};
+  result.precision = test.precision;
   result.inputs.resize(node.inputs.size());
   result.is_constant.resize(node.inputs.size());
   for (size_t i = 0; i < node.inputs.size(); ++i) {

@@ -33,6 +33,7 @@ struct OpCase {
   // Steps that a pass fused to the node, and their inputs behind its own.
   std::optional<Expression> epilogue = {};
   std::vector<TestTensor> epilogue_inputs = {};
+  Precision precision = Precision::kStrict;
 };
 
 // Where a case runs. Borrows everything.

@@ -21,7 +21,10 @@ enum class OpFamily {
   kTranscendental,  // exp, tanh, erf, pow and what is made of them
   kReduction,       // sums, means, softmax, normalisations
   kContraction,     // matmul, conv, attention: sums of products
-  kQuantized,       // rounds to an integer step
+  // The same of float32 factors that are rounded to bfloat16, as
+  // Precision::kAllowBf16 allows; sums are float32.
+  kRoundedContraction,
+  kQuantized,  // rounds to an integer step
 };
 
 // The one table of tolerances. `depth` is how many terms one output sums up

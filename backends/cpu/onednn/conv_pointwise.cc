@@ -5,8 +5,8 @@
 //
 // x [N, spatial..., C] and y [N, spatial..., M] are contiguous, w
 // [M, C, 1...] is constant and packed once; y is none of the inputs' buffers.
-// float32 throughout; the order of a sum is the library's, the same for each
-// run. An epilogue is computed part by part.
+// float32 throughout, or factors rounded to bfloat16; the order of a sum is the
+// library's, the same for each run. An epilogue is computed part by part.
 
 #include <utility>
 
@@ -18,21 +18,26 @@
 namespace tensord::onednn {
 namespace {
 
-ProductSite SiteOf(const NodeSite& site) {
+ProductSite SiteOf(const NodeSite& site, Factors factors) {
   const conv::Geometry geometry = ConvGeometryOf(site);
-  return {.m = geometry.images * geometry.outputs(),
-          .n = geometry.rows,
-          .k = geometry.channels,
-          .a_row = geometry.channels,
-          .b_row = 1,
-          .b_column = geometry.channels,
-          .has_bias = site.has_input(2),
-          .has_constant_b = true};
+  const ProductSite product = {.m = geometry.images * geometry.outputs(),
+                               .n = geometry.rows,
+                               .k = geometry.channels,
+                               .a_row = geometry.channels,
+                               .b_row = 1,
+                               .b_column = geometry.channels,
+                               .has_bias = site.has_input(2),
+                               .has_constant_b = true};
+  return factors == Factors::kBFloat16 ? product.Rounded() : product;
 }
 
 }  // namespace
 
+template <Factors kFactors>
 absl::Status AcceptsConvPointwise(const NodeSite& site) {
+  if constexpr (kFactors == Factors::kBFloat16) {
+    if (absl::Status s = CheckBFloat16(site.precision); !s.ok()) return s;
+  }
   const auto& params = std::get<ConvParams>(site.params);
   if (!params.channels_last) {
     return absl::FailedPreconditionError("channels come first");
@@ -60,21 +65,24 @@ absl::Status AcceptsConvPointwise(const NodeSite& site) {
         "kernel ", window.kernel, ", stride ", window.stride, ", pads ",
         window.pad_begin, " and ", window.pad_end, ", not 1, 1, 0 and 0"));
   }
-  return Product::Accepts(SiteOf(site));
+  return Product::Accepts(SiteOf(site, kFactors));
 }
 
+template <Factors kFactors>
 KernelCost ConvPointwiseCost(const NodeSite& site) {
-  return ProductCost(site, SiteOf(site), 1);
+  return ProductCost(site, SiteOf(site, kFactors), 1);
 }
 
+template <Factors kFactors>
 uint64_t ConvPointwiseWorkspaceBytes(const NodeSite& site) {
-  return ProductWorkspaceBytes(SiteOf(site), 1);
+  return ProductWorkspaceBytes(SiteOf(site, kFactors), 1);
 }
 
+template <Factors kFactors>
 PreparedState PrepareConvPointwise(const NodeSite& site, Device& device) {
   return ProductState::Create(
-      site, SiteOf(site), reinterpret_cast<const float*>(site.host_constant(1)),
-      device);
+      site, SiteOf(site, kFactors),
+      reinterpret_cast<const float*>(site.host_constant(1)), device);
 }
 
 absl::Status RunConvPointwise(const KernelCall& call) {
@@ -90,5 +98,16 @@ absl::Status RunConvPointwise(const KernelCall& call) {
                     return status;
                   });
 }
+
+#define TENSORD_INSTANTIATE(kFactors)                                         \
+  template absl::Status AcceptsConvPointwise<kFactors>(const NodeSite& site); \
+  template KernelCost ConvPointwiseCost<kFactors>(const NodeSite& site);      \
+  template uint64_t ConvPointwiseWorkspaceBytes<kFactors>(                    \
+      const NodeSite& site);                                                  \
+  template PreparedState PrepareConvPointwise<kFactors>(const NodeSite& site, \
+                                                        Device& device);
+
+TENSORD_INSTANTIATE(Factors::kFloat32)
+TENSORD_INSTANTIATE(Factors::kBFloat16)
 
 }  // namespace tensord::onednn

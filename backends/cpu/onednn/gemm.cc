@@ -4,9 +4,10 @@
 //
 // as backends/cpu/kernels/gemm.cc has it: a' [M, K] and b' [K, N] are a and b,
 // or their transposes; c broadcasts to y [M, N] and may be absent. All are
-// contiguous; y is none of the inputs' buffers. float32 throughout; the order
-// of a sum is the library's, the same for each run. A constant b is packed
-// once. An epilogue is computed part by part.
+// contiguous; y is none of the inputs' buffers. float32 throughout, or
+// factors rounded to bfloat16; the order of a sum is the library's, the same
+// for each run. A constant b is packed once. An epilogue is computed part by
+// part.
 
 #include <utility>
 
@@ -24,13 +25,13 @@ bool IsBias(const GemmParams& params, const Shape& c, int64_t columns) {
          c[rank - 1] == columns && c.element_count() == columns;
 }
 
-ProductSite SiteOf(const NodeSite& site) {
+ProductSite SiteOf(const NodeSite& site, Factors factors) {
   const auto& params = std::get<GemmParams>(site.params);
   const Shape& y = site.output(0).shape;
   const int64_t m = y[0];
   const int64_t n = y[1];
   const int64_t k = site.input(0).shape[params.transpose_a ? 0 : 1];
-  return {
+  const ProductSite product = {
       .m = m,
       .n = n,
       .k = k,
@@ -41,6 +42,7 @@ ProductSite SiteOf(const NodeSite& site) {
       .scale = params.alpha,
       .has_bias = site.has_input(2) && IsBias(params, site.input(2).shape, n),
       .has_constant_b = site.host_constant(1) != nullptr};
+  return factors == Factors::kBFloat16 ? product.Rounded() : product;
 }
 
 void Add(const Addend<float>& addend, const Product::Part& part,
@@ -56,24 +58,31 @@ void Add(const Addend<float>& addend, const Product::Part& part,
 
 }  // namespace
 
+template <Factors kFactors>
 absl::Status AcceptsGemm(const NodeSite& site) {
+  if constexpr (kFactors == Factors::kBFloat16) {
+    if (absl::Status s = CheckBFloat16(site.precision); !s.ok()) return s;
+  }
   if (absl::Status status = AcceptsEpilogue(site); !status.ok()) return status;
   if (site.layouts.empty()) return absl::OkStatus();
-  return Product::Accepts(SiteOf(site));
+  return Product::Accepts(SiteOf(site, kFactors));
 }
 
+template <Factors kFactors>
 KernelCost GemmCost(const NodeSite& site) {
-  return ProductCost(site, SiteOf(site), 1);
+  return ProductCost(site, SiteOf(site, kFactors), 1);
 }
 
+template <Factors kFactors>
 uint64_t GemmWorkspaceBytes(const NodeSite& site) {
-  return ProductWorkspaceBytes(SiteOf(site), 1);
+  return ProductWorkspaceBytes(SiteOf(site, kFactors), 1);
 }
 
+template <Factors kFactors>
 PreparedState PrepareGemm(const NodeSite& site, Device& device) {
   return ProductState::Create(
-      site, SiteOf(site), reinterpret_cast<const float*>(site.host_constant(1)),
-      device);
+      site, SiteOf(site, kFactors),
+      reinterpret_cast<const float*>(site.host_constant(1)), device);
 }
 
 absl::Status RunGemm(const KernelCall& call) {
@@ -95,5 +104,15 @@ absl::Status RunGemm(const KernelCall& call) {
         return absl::OkStatus();
       });
 }
+
+#define TENSORD_INSTANTIATE(kFactors)                                   \
+  template absl::Status AcceptsGemm<kFactors>(const NodeSite& site);    \
+  template KernelCost GemmCost<kFactors>(const NodeSite& site);         \
+  template uint64_t GemmWorkspaceBytes<kFactors>(const NodeSite& site); \
+  template PreparedState PrepareGemm<kFactors>(const NodeSite& site,    \
+                                               Device& device);
+
+TENSORD_INSTANTIATE(Factors::kFloat32)
+TENSORD_INSTANTIATE(Factors::kBFloat16)
 
 }  // namespace tensord::onednn

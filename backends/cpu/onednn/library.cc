@@ -29,6 +29,11 @@ const Handles& TheHandles() {
   return *handles;
 }
 
+bool HasInstructions(dnnl_cpu_isa_t wanted) {
+  const auto isa = static_cast<unsigned>(dnnl_get_effective_cpu_isa());
+  return (isa & wanted) == static_cast<unsigned>(wanted);
+}
+
 }  // namespace
 
 absl::Status ToStatus(dnnl_status_t status, absl::string_view call) {
@@ -51,15 +56,22 @@ dnnl_engine_t Engine() { return TheHandles().engine; }
 dnnl_stream_t Stream() { return TheHandles().stream; }
 
 absl::Status CheckExactIntegers() {
-  const auto isa = static_cast<unsigned>(dnnl_get_effective_cpu_isa());
-  const auto has = [isa](dnnl_cpu_isa_t wanted) {
-    return (isa & wanted) == static_cast<unsigned>(wanted);
-  };
-  if (has(dnnl_cpu_isa_avx512_core_vnni) || has(dnnl_cpu_isa_avx2_vnni)) {
+  if (HasInstructions(dnnl_cpu_isa_avx512_core_vnni) ||
+      HasInstructions(dnnl_cpu_isa_avx2_vnni)) {
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(
       "oneDNN's products of bytes are not exact without VNNI");
+}
+
+absl::Status CheckBFloat16(Precision precision) {
+  if (precision != Precision::kAllowBf16) {
+    return absl::FailedPreconditionError(
+        "it rounds factors to bfloat16, which the request does not allow");
+  }
+  if (HasInstructions(dnnl_cpu_isa_avx512_core_bf16)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "this machine has no instructions for products of bfloat16");
 }
 
 void UseThisThreadOnly() {

@@ -3,6 +3,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "backends/api/precision.h"
 #include "oneapi/dnnl/dnnl.h"
 
 // oneDNN as this backend uses it: its C interface, behind statuses.
@@ -29,6 +30,10 @@ dnnl_stream_t Stream();
 // OK where the library's products of bytes are exact, else why not: without the
 // instructions for them it adds up pairs in 16 bits, which saturate.
 absl::Status CheckExactIntegers();
+
+// OK where a site's precision allows factors of float32 to be rounded to
+// bfloat16 and this machine multiplies those, else why not.
+absl::Status CheckBFloat16(Precision precision);
 
 // From here on what the calling thread asks of the library is made for, and
 // runs on, this thread alone.

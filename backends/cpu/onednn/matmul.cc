@@ -3,9 +3,9 @@
 //   y[batch, r, c] = sum over t of a[batch, r, t] * b[batch, t, c]
 //
 // as backends/cpu/kernels/matmul.cc has it: all are contiguous, y is none of
-// the inputs' buffers. float32 throughout; the order of a sum is the library's,
-// the same for each run. A constant b that all of a shares is packed once. An
-// epilogue is computed part by part.
+// the inputs' buffers. float32 throughout, or factors rounded to bfloat16; the
+// order of a sum is the library's, the same for each run. A constant b that all
+// of a shares is packed once. An epilogue is computed part by part.
 
 #include <utility>
 
@@ -26,9 +26,11 @@ ProductSite SiteOf(const matmul::Product& product, bool has_constant_b) {
           .has_constant_b = has_constant_b && product.batch == 1};
 }
 
-ProductSite SiteOf(const NodeSite& site) {
-  return SiteOf(matmul::Resolve(site.input(0).shape, site.input(1).shape),
-                site.host_constant(1) != nullptr);
+ProductSite SiteOf(const NodeSite& site, Factors factors) {
+  const ProductSite product =
+      SiteOf(matmul::Resolve(site.input(0).shape, site.input(1).shape),
+             site.host_constant(1) != nullptr);
+  return factors == Factors::kBFloat16 ? product.Rounded() : product;
 }
 
 int64_t BatchOf(const NodeSite& site) {
@@ -37,24 +39,31 @@ int64_t BatchOf(const NodeSite& site) {
 
 }  // namespace
 
+template <Factors kFactors>
 absl::Status AcceptsMatMul(const NodeSite& site) {
+  if constexpr (kFactors == Factors::kBFloat16) {
+    if (absl::Status s = CheckBFloat16(site.precision); !s.ok()) return s;
+  }
   if (absl::Status status = AcceptsEpilogue(site); !status.ok()) return status;
   if (site.layouts.empty()) return absl::OkStatus();
-  return Product::Accepts(SiteOf(site));
+  return Product::Accepts(SiteOf(site, kFactors));
 }
 
+template <Factors kFactors>
 KernelCost MatMulCost(const NodeSite& site) {
-  return ProductCost(site, SiteOf(site), BatchOf(site));
+  return ProductCost(site, SiteOf(site, kFactors), BatchOf(site));
 }
 
+template <Factors kFactors>
 uint64_t MatMulWorkspaceBytes(const NodeSite& site) {
-  return ProductWorkspaceBytes(SiteOf(site), BatchOf(site));
+  return ProductWorkspaceBytes(SiteOf(site, kFactors), BatchOf(site));
 }
 
+template <Factors kFactors>
 PreparedState PrepareMatMul(const NodeSite& site, Device& device) {
   return ProductState::Create(
-      site, SiteOf(site), reinterpret_cast<const float*>(site.host_constant(1)),
-      device);
+      site, SiteOf(site, kFactors),
+      reinterpret_cast<const float*>(site.host_constant(1)), device);
 }
 
 absl::Status RunMatMul(const KernelCall& call) {
@@ -79,5 +88,15 @@ absl::Status RunMatMul(const KernelCall& call) {
         return status;
       });
 }
+
+#define TENSORD_INSTANTIATE(kFactors)                                     \
+  template absl::Status AcceptsMatMul<kFactors>(const NodeSite& site);    \
+  template KernelCost MatMulCost<kFactors>(const NodeSite& site);         \
+  template uint64_t MatMulWorkspaceBytes<kFactors>(const NodeSite& site); \
+  template PreparedState PrepareMatMul<kFactors>(const NodeSite& site,    \
+                                                 Device& device);
+
+TENSORD_INSTANTIATE(Factors::kFloat32)
+TENSORD_INSTANTIATE(Factors::kBFloat16)
 
 }  // namespace tensord::onednn

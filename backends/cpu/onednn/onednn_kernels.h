@@ -13,33 +13,53 @@
 // primitives in its Prepare function, and computes in parts (split.h).
 namespace tensord::onednn {
 
+// What a float32 kernel multiplies: float32 as it is, or rounded to bfloat16
+// where the node's precision allows that. Sums are float32 in both.
+enum class Factors { kFloat32, kBFloat16 };
+
 using PreparedState = absl::StatusOr<std::unique_ptr<KernelState>>;
 
 // conv.cc
+template <Factors kFactors>
 absl::Status AcceptsConv(const NodeSite& site);
+template <Factors kFactors>
 KernelCost ConvCost(const NodeSite& site);
+template <Factors kFactors>
 uint64_t ConvWorkspaceBytes(const NodeSite& site);
+template <Factors kFactors>
 PreparedState PrepareConv(const NodeSite& site, Device& device);
 absl::Status RunConv(const KernelCall& call);
 
 // conv_pointwise.cc
+template <Factors kFactors>
 absl::Status AcceptsConvPointwise(const NodeSite& site);
+template <Factors kFactors>
 KernelCost ConvPointwiseCost(const NodeSite& site);
+template <Factors kFactors>
 uint64_t ConvPointwiseWorkspaceBytes(const NodeSite& site);
+template <Factors kFactors>
 PreparedState PrepareConvPointwise(const NodeSite& site, Device& device);
 absl::Status RunConvPointwise(const KernelCall& call);
 
 // gemm.cc
+template <Factors kFactors>
 absl::Status AcceptsGemm(const NodeSite& site);
+template <Factors kFactors>
 KernelCost GemmCost(const NodeSite& site);
+template <Factors kFactors>
 uint64_t GemmWorkspaceBytes(const NodeSite& site);
+template <Factors kFactors>
 PreparedState PrepareGemm(const NodeSite& site, Device& device);
 absl::Status RunGemm(const KernelCall& call);
 
 // matmul.cc
+template <Factors kFactors>
 absl::Status AcceptsMatMul(const NodeSite& site);
+template <Factors kFactors>
 KernelCost MatMulCost(const NodeSite& site);
+template <Factors kFactors>
 uint64_t MatMulWorkspaceBytes(const NodeSite& site);
+template <Factors kFactors>
 PreparedState PrepareMatMul(const NodeSite& site, Device& device);
 absl::Status RunMatMul(const KernelCall& call);
 

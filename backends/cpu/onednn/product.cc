@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/kernels/vector_bfloat16.h"
 
 namespace tensord::onednn {
 namespace {
@@ -26,6 +27,17 @@ struct Parts {
   Split rows, columns;
 };
 
+// Of an element in memory.
+int64_t BytesOf(const ProductSite& site, dnnl_data_type_t dtype) {
+  return site.rounds() ? sizeof(float)
+                       : static_cast<int64_t>(dnnl_data_type_size(dtype));
+}
+
+// A part of A, rounded.
+uint64_t RoundedBytes(const ProductSite& site, const Split& rows) {
+  return site.rounds() ? AlignUp(rows.size * site.k * sizeof(BFloat16)) : 0;
+}
+
 Parts Cut(const ProductSite& site) {
   const int64_t wanted = onednn::PartCount(
       site.flops(), site.is_integer() ? kIntegerPartFlops : kPartFlops);
@@ -43,8 +55,9 @@ Parts Cut(const ProductSite& site) {
 absl::StatusOr<PrimitiveDesc> Describe(const ProductSite& site, int64_t m,
                                        int64_t n,
                                        const dnnl_memory_desc_t* packed_b) {
-  const dnnl_memory_desc_t a =
-      StridedDesc({m, site.k}, {site.a_row, site.a_column}, site.a_dtype);
+  const dnnl_memory_desc_t a = StridedDesc(
+      {m, site.k}, {site.rounds() ? site.k : site.a_row, site.a_column},
+      site.a_dtype);
   dnnl_memory_desc_t b =
       site.has_constant_b
           ? AnyDesc({site.k, n}, site.b_dtype)
@@ -102,6 +115,10 @@ absl::Status Product::Accepts(const ProductSite& site) {
         absl::StrCat("a product of ", site.m, " x ", site.k, " x ", site.n,
                      " is too small for a call of oneDNN"));
   }
+  if (site.rounds() && !(site.has_constant_b && site.a_column == 1)) {
+    return absl::FailedPreconditionError(
+        "to round A and B, B would have to be constant and rows of A dense");
+  }
   constexpr int64_t kMaxExtent = std::numeric_limits<int32_t>::max() / 4;
   if (std::max({site.m * site.k, site.k * site.n, site.m * site.n}) >
       kMaxExtent) {
@@ -131,7 +148,7 @@ uint64_t Product::ScratchBytes(const ProductSite& site) {
     bytes =
         AlignUp(bytes) + parts.rows.size * parts.columns.size * sizeof(float);
   }
-  return AlignUp(bytes);
+  return AlignUp(bytes) + RoundedBytes(site, parts.rows);
 }
 
 absl::StatusOr<std::unique_ptr<Product>> Product::Create(
@@ -163,8 +180,8 @@ absl::StatusOr<std::unique_ptr<Product>> Product::Create(
 }
 
 absl::Status Product::PackB(const std::byte* b, Device& device) {
-  const int64_t column_bytes =
-      site_.b_column * static_cast<int64_t>(dnnl_data_type_size(site_.b_dtype));
+  const int64_t column_bytes = site_.b_column * BytesOf(site_, site_.b_dtype);
+  const dnnl_data_type_t dtype = site_.rounds() ? dnnl_f32 : site_.b_dtype;
   std::vector<std::byte> dense;
   for (int64_t i = 0; i < columns_.count(); ++i) {
     const int64_t width = columns_.length(i);
@@ -180,8 +197,8 @@ absl::Status Product::PackB(const std::byte* b, Device& device) {
       columns = dense.data();
       strides = {width, 1};
     }
-    auto packed = Pack(StridedDesc({site_.k, width}, strides, site_.b_dtype),
-                       columns, packed_desc_[columns_.is_rest(i)], device);
+    auto packed = Pack(StridedDesc({site_.k, width}, strides, dtype), columns,
+                       packed_desc_[columns_.is_rest(i)], device);
     if (!packed.ok()) return packed.status();
     packed_.push_back(*std::move(packed));
   }
@@ -197,21 +214,40 @@ Product::Part Product::part(int64_t index) const {
           .column_count = columns_.length(i)};
 }
 
+const void* Product::PartOfA(int64_t part, const void* a,
+                             std::byte*& scratch) const {
+  const int64_t j = part / columns_.count();
+  const std::byte* own =
+      static_cast<const std::byte*>(a) +
+      rows_.begin(j) * site_.a_row * BytesOf(site_, site_.a_dtype);
+  if (!site_.rounds()) return own;
+  auto* rounded = reinterpret_cast<BFloat16*>(scratch);
+  scratch += RoundedBytes(site_, rows_);
+  const auto* rows = reinterpret_cast<const float*>(own);
+  const int64_t count = rows_.length(j);
+  if (site_.a_row == site_.k) {
+    RoundToBFloat16(rows, count * site_.k, rounded);
+    return rounded;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    RoundToBFloat16(rows + i * site_.a_row, site_.k, rounded + i * site_.k);
+  }
+  return rounded;
+}
+
 absl::Status Product::RunDense(int64_t part, const void* a, const void* b,
                                const float* bias, void* dense,
                                std::byte* scratch) const {
   const int64_t i = part % columns_.count();
   const int64_t j = part / columns_.count();
-  const auto a_bytes = static_cast<int64_t>(dnnl_data_type_size(site_.a_dtype));
-  const auto b_bytes = static_cast<int64_t>(dnnl_data_type_size(site_.b_dtype));
-  const std::byte* a_part =
-      static_cast<const std::byte*>(a) + rows_.begin(j) * site_.a_row * a_bytes;
-  const std::byte* b_part =
-      site_.has_constant_b ? packed_[i]->address()
-                           : static_cast<const std::byte*>(b) +
-                                 columns_.begin(i) * site_.b_column * b_bytes;
+  const void* a_part = PartOfA(part, a, scratch);
+  const std::byte* b_part = site_.has_constant_b
+                                ? packed_[i]->address()
+                                : static_cast<const std::byte*>(b) +
+                                      columns_.begin(i) * site_.b_column *
+                                          BytesOf(site_, site_.b_dtype);
   // The library takes addresses of what it only reads without a const.
-  absl::InlinedVector<void*, 6> addresses = {const_cast<std::byte*>(a_part),
+  absl::InlinedVector<void*, 6> addresses = {const_cast<void*>(a_part),
                                              const_cast<std::byte*>(b_part),
                                              dense, scratch};
   if (site_.has_bias) {
@@ -275,7 +311,8 @@ KernelCost ProductCost(const NodeSite& node, const ProductSite& site,
   for (size_t i = 0; i < node.layouts.size(); ++i) {
     bytes += ByteSize(node.dtypes[i], node.layouts[i].shape.element_count());
   }
-  return {.flops = batch * site.flops() / kSpeedup + EpilogueFlops(node),
+  const double speedup = site.rounds() ? kRoundedSpeedup : kSpeedup;
+  return {.flops = batch * site.flops() / speedup + EpilogueFlops(node),
           .bytes = bytes};
 }
 

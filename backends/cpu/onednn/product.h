@@ -14,7 +14,8 @@
 #include "backends/cpu/onednn/split.h"
 
 // Matrix products, C [m, n] = scale * A [m, k] * B [k, n] + bias [n], in parts:
-// of float32, or of 8-bit integers with int32 sums.
+// of float32, of float32 whose factors are rounded to bfloat16, or of 8-bit
+// integers with int32 sums.
 namespace tensord::onednn {
 
 struct ProductSite {
@@ -30,6 +31,15 @@ struct ProductSite {
 
   double flops() const { return 2.0 * m * n * k; }
   bool is_integer() const { return c_dtype == dnnl_s32; }
+  // A and B are float32, and are rounded before they are multiplied.
+  bool rounds() const { return a_dtype == dnnl_bf16; }
+
+  // The same with factors of bfloat16.
+  ProductSite Rounded() const {
+    ProductSite site = *this;
+    site.a_dtype = site.b_dtype = dnnl_bf16;
+    return site;
+  }
 };
 
 // One site's primitives, one for each size of a part.
@@ -62,7 +72,7 @@ class Product {
                    const float* bias, float* c, std::byte* scratch) const;
 
   // The same, C's part into `dense`, where rows follow each other. Elements are
-  // of the site's dtypes.
+  // of the site's dtypes, but float32 where it rounds A's and B's.
   absl::Status RunDense(int64_t part, const void* a, const void* b,
                         const float* bias, void* dense,
                         std::byte* scratch) const;
@@ -70,6 +80,8 @@ class Product {
  private:
   Product(const ProductSite& site, const Split& rows, const Split& columns)
       : site_(site), rows_(rows), columns_(columns) {}
+  // A's part as the library takes it, rounded into `scratch` if need be.
+  const void* PartOfA(int64_t part, const void* a, std::byte*& scratch) const;
   absl::Status PackB(const std::byte* b, Device& device);
 
   const ProductSite site_;

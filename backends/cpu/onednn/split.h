@@ -28,6 +28,7 @@ inline constexpr double kIntegerPartFlops = 64e6;
 // How many times as fast as the portable kernels' arithmetic the library's is,
 // for costs (KernelCost counts in the portable ones').
 inline constexpr double kSpeedup = 1.6;
+inline constexpr double kRoundedSpeedup = 2 * kSpeedup;
 inline constexpr double kIntegerSpeedup = 5;
 
 // The machine's processors, whether this process may use them or not; of a
