@@ -113,34 +113,52 @@ class QdqFuser {
     if (anchor == kNoNode || graph_.only_reader(tail.value) != tail.reader) {
       return false;
     }
-    auto product = QuantizedProductOf(graph_, anchor, to);
+    auto product = QuantizedProductOf(context_, anchor, to);
     if (!product.has_value()) return false;
-    product->node.outputs = graph_.node(id).outputs;
+    const ValueId y = graph_.node(id).outputs[0];
+    ValueId result = y;  // the node's own
+    if (product->views.has_value()) {
+      result = graph_.AddValue(
+          {to.dtype, ToSymbolic(product->views->result_shape)}, y);
+    }
+    product->node.outputs = {result};
     if (!context_.HasKernel(product->node)) return false;
+
     std::vector<NodeId> parts = {anchor};
     for (NodeId node : product->dequantizers) AddIfOwn(node, anchor, parts);
-
+    std::vector<NodeId> behind = tail.bounds;
+    behind.push_back(id);
     const int32_t least = to.IntegerOf(tail.low);
     const int32_t most = to.IntegerOf(tail.high);
+    ValueId unbounded = y;
     if (least == to.least() && most == to.most()) {
-      parts.insert(parts.end(), tail.bounds.begin(), tail.bounds.end());
-      parts.push_back(id);
-      graph_.Fuse(parts, std::move(product->node));
-      return true;
+      parts.insert(parts.end(), behind.begin(), behind.end());
+    } else {
+      Node bounds =
+          MakeNode(graph_.node(tail.bounds[0]), OpKind::kElementwiseChain,
+                   BoundsExpression(to, least, most), {y}, {y});
+      if (!context_.HasKernel(bounds)) return false;
+      unbounded = graph_.AddValue(graph_.type(y), y);
+      bounds.inputs = {unbounded};
+      if (!product->views.has_value()) product->node.outputs = {unbounded};
+      graph_.Fuse(behind, std::move(bounds));
     }
-    const ValueId y = graph_.node(id).outputs[0];
-    Node bounds =
-        MakeNode(graph_.node(tail.bounds[0]), OpKind::kElementwiseChain,
-                 BoundsExpression(to, least, most), {y}, {y});
-    if (!context_.HasKernel(bounds)) return false;
-    const ValueId unbounded = graph_.AddValue(graph_.type(y), y);
-    bounds.inputs = {unbounded};
-    product->node.outputs = {unbounded};
-    std::vector<NodeId> bounded = tail.bounds;
-    bounded.push_back(id);
-    graph_.Fuse(bounded, std::move(bounds));
-    graph_.Fuse(parts, std::move(product->node));
+    const auto views = product->views;
+    const NodeId fused = graph_.Fuse(parts, std::move(product->node));
+    if (!views.has_value()) return true;
+    graph_.InsertBefore(
+        fused, View(fused, views->input, graph_.node(fused).inputs[0]));
+    graph_.InsertAfter(fused, View(fused, result, unbounded));
     return true;
+  }
+
+  // A value of one shape as one of another, which is known.
+  Node View(NodeId origin, ValueId from, ValueId to) {
+    const Shape shape = *graph_.shape(to);
+    const ValueId extents =
+        graph_.AddConstant(HostTensor::Int64s(shape.extents()), to);
+    return MakeNode(graph_.node(origin), OpKind::kReshape, ReshapeParams(),
+                    {from, extents}, {to});
   }
 
   bool FuseChain(NodeId id, const Quantization& to) {

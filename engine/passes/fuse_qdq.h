@@ -7,7 +7,7 @@ namespace tensord {
 
 // Computes on integers what stands between DequantizeLinear and QuantizeLinear:
 //
-//   Conv, with a bias            QLinearConv
+//   Conv, Gemm, with a bias      QLinearConv
 //   MatMul                       QLinearMatMul
 //   MaxPool, Concat, Reshape,    the same, where both quantizations are the
 //   Transpose and their like     same

@@ -13,8 +13,11 @@ namespace {
 
 class ProductBuilder {
  public:
-  ProductBuilder(GraphEditor& graph, NodeId anchor, const Quantization& to)
-      : graph_(graph), anchor_(graph.node(anchor)), to_(to) {}
+  ProductBuilder(PassContext& context, NodeId anchor, const Quantization& to)
+      : context_(context),
+        graph_(context.graph),
+        anchor_(graph_.node(anchor)),
+        to_(to) {}
 
   std::optional<QuantizedProduct> Conv() {
     constexpr int kX = 0, kW = 1;
@@ -25,11 +28,41 @@ class ProductBuilder {
       return std::nullopt;
     }
     dequantizers_ = {x->node, w->node};
-    const std::optional<ValueId> bias = Bias(*x, *w);
+    const std::optional<ValueId> bias =
+        Bias(*x, *w, graph_.constant(w->integers).shape()[0]);
     if (!bias.has_value()) return std::nullopt;
     std::vector<ValueId> inputs = Operands(*x, *w);
     if (*bias != kNoValue) inputs.push_back(*bias);
     return Made(OpKind::kQLinearConv, anchor_.params, std::move(inputs));
+  }
+
+  std::optional<QuantizedProduct> Gemm() {
+    const auto& params = std::get<GemmParams>(anchor_.params);
+    const auto x = QuantizedValueOf(graph_, anchor_.inputs[0]);
+    const auto w =
+        ScaledLinesOf(graph_, anchor_.inputs[1], params.transpose_b ? 0 : 1);
+    if (params.transpose_a || params.alpha != 1 || params.beta != 1 ||
+        !x.has_value() || !w.has_value() || !IsByte(*w) ||
+        !graph_.constant(w->integers).is_present()) {
+      return std::nullopt;
+    }
+    const std::optional<Shape> rows = graph_.shape(x->integers);
+    if (!rows.has_value() || rows->element_count() == 0) return std::nullopt;
+    dequantizers_ = {x->node, w->node};
+    const auto weights = PixelWeights(w->integers, params.transpose_b);
+    if (!weights.has_value()) return std::nullopt;
+    const Shape& pixel = graph_.constant(*weights).shape();
+    const std::optional<ValueId> bias = Bias(*x, *w, pixel[0]);
+    if (!bias.has_value()) return std::nullopt;
+    std::vector<ValueId> inputs = Operands(*x, *w);
+    const Shape images({(*rows)[0], (*rows)[1], 1, 1});
+    inputs[0] = graph_.AddValue({x->quantization.dtype, ToSymbolic(images)},
+                                x->integers);
+    inputs[3] = *weights;
+    if (*bias != kNoValue) inputs.push_back(*bias);
+    auto product = Made(OpKind::kQLinearConv, ConvParams(), std::move(inputs));
+    product->views = {x->integers, images, Shape({(*rows)[0], pixel[0], 1, 1})};
+    return product;
   }
 
   std::optional<QuantizedProduct> MatMul() {
@@ -70,17 +103,50 @@ class ProductBuilder {
                                        std::vector<ValueId> inputs) {
     return QuantizedProduct{
         MakeNode(anchor_, op, std::move(params), std::move(inputs), {}),
-        std::move(dequantizers_)};
+        std::move(dequantizers_), std::nullopt};
   }
 
-  // The Conv's bias in integers of the sum's scale; kNoValue where it has none.
-  std::optional<ValueId> Bias(const QuantizedValue& x, const ScaledLines& w) {
+  // A Gemm's weights as a convolution's [M, K, 1, 1], where the graph may hold
+  // so much more.
+  std::optional<ValueId> PixelWeights(ValueId value, bool is_transposed) {
+    const HostTensor given = graph_.constant(value);
+    const int64_t k = given.shape()[is_transposed ? 1 : 0];
+    const int64_t m = given.shape()[is_transposed ? 0 : 1];
+    if (given.shape().element_count() == 0) return std::nullopt;
+    const Shape shape({m, k, 1, 1});
+    if (is_transposed) {
+      return graph_.AddConstant(given.Reshaped(shape), value);
+    }
+    if (!context_.Charge(given.size_bytes())) return std::nullopt;
+    return graph_.AddConstant(
+        context_.Remember("fuse_qdq b'", {given},
+                          [&] {
+                            return HostTensor::Make(
+                                given.dtype(), shape,
+                                [&](absl::Span<std::byte> to) {
+                                  for (int64_t i = 0; i < m * k; ++i) {
+                                    to[i] = given.bytes()[i % k * m + i / k];
+                                  }
+                                });
+                          }),
+        value);
+  }
+
+  // The bias of so many channels in integers of the sum's scale; kNoValue where
+  // the node has none.
+  std::optional<ValueId> Bias(const QuantizedValue& x, const ScaledLines& w,
+                              int64_t channels) {
     constexpr size_t kBias = 2;
     const ValueId value =
         anchor_.inputs.size() > kBias ? anchor_.inputs[kBias] : kNoValue;
     if (value == kNoValue) return kNoValue;
+    const std::optional<Shape> shape = graph_.shape(value);
     const auto numbers = BiasNumbers(value);
-    if (!numbers.has_value()) return std::nullopt;
+    // A Gemm's may be one of many kinds that broadcast.
+    if (!numbers.has_value() || !shape.has_value() || shape->rank() != 1 ||
+        static_cast<int64_t>(numbers->size()) != channels) {
+      return std::nullopt;
+    }
     std::vector<int32_t> integers;
     for (size_t m = 0; m < numbers->size(); ++m) {
       const double unit = double{x.quantization.scale} * w.scale(m);
@@ -120,6 +186,7 @@ class ProductBuilder {
     return numbers;
   }
 
+  PassContext& context_;
   GraphEditor& graph_;
   const Node anchor_;  // a copy: constants are added meanwhile
   const Quantization to_;
@@ -128,15 +195,18 @@ class ProductBuilder {
 
 }  // namespace
 
-std::optional<QuantizedProduct> QuantizedProductOf(GraphEditor& graph,
+std::optional<QuantizedProduct> QuantizedProductOf(PassContext& context,
                                                    NodeId anchor,
                                                    const Quantization& to) {
-  if (graph.node(anchor).params.epilogue != nullptr) return std::nullopt;
-  switch (graph.node(anchor).op) {
+  const Node& node = context.graph.node(anchor);
+  if (node.params.epilogue != nullptr) return std::nullopt;
+  switch (node.op) {
     case OpKind::kConv:
-      return ProductBuilder(graph, anchor, to).Conv();
+      return ProductBuilder(context, anchor, to).Conv();
+    case OpKind::kGemm:
+      return ProductBuilder(context, anchor, to).Gemm();
     case OpKind::kMatMul:
-      return ProductBuilder(graph, anchor, to).MatMul();
+      return ProductBuilder(context, anchor, to).MatMul();
     default:
       return std::nullopt;
   }

@@ -206,6 +206,40 @@ TEST_F(FuseQdqTest, AMatrixProductOfIntegers) {
   EXPECT_EQ(fused.nodes[0].name, "product");
 }
 
+TEST_F(FuseQdqTest, AGemmWithABiasIsAConvolutionOfPixels) {
+  for (int64_t transpose : {0, 1}) {
+    const TestGraph graph =
+        TestGraph()
+            .Input("a", kU8, {4, 3})
+            .Constant("s", Tensor({}, {0.5f}))
+            .Constant("z9", Tensor<uint8_t>({}, {9}))
+            .Constant("b", transpose
+                               ? Tensor<int8_t>({2, 3}, {1, 3, 5, 2, 4, 6})
+                               : Tensor<int8_t>({3, 2}, {1, 2, 3, 4, 5, 6}))
+            .Constant("b_scale", Tensor({2}, {0.5f, 0.125f}))
+            .Constant("c", Tensor({2}, {1.0f, 0.5f}))
+            .Node("DequantizeLinear", {"a", "s", "z9"}, {"a_real"}, {}, "da")
+            .Node("DequantizeLinear", {"b", "b_scale"}, {"b_real"},
+                  {{"axis", 1 - transpose}}, "db")
+            .Node("Gemm", {"a_real", "b_real", "c"}, {"sum"},
+                  {{"transB", transpose}}, "product")
+            .Node("Relu", {"sum"}, {"r"}, {}, "relu")
+            .Node("QuantizeLinear", {"r", "s", "z9"}, {"y"}, {}, "q")
+            .Output("y");
+    const Graph fused = Fused(graph);
+    ASSERT_THAT(
+        Nodes(fused),
+        ElementsAre(StartsWith("Reshape: a "), StartsWith("QLinearConv: a#"),
+                    StartsWith("Reshape: y#"),
+                    AllOf(StartsWith("Max: y#"), HasSubstr("-> y"))));
+    const Node& node = fused.nodes[1];
+    EXPECT_THAT(node.fused_from, ElementsAre("da", "db", "product"));
+    const auto weights = fused.value(node.inputs[3]).constant.values<int8_t>();
+    EXPECT_THAT(weights, ElementsAre(1, 3, 5, 2, 4, 6));
+    EXPECT_THAT(Ints(fused, node.inputs[8]), ElementsAre(4, 8));
+  }
+}
+
 TEST_F(FuseQdqTest, WhatOthersReadStays) {
   TestGraph graph = Quantized();
   Conv(graph)

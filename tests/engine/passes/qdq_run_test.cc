@@ -122,6 +122,61 @@ TEST_P(QdqRunTest, ANetGivesWhatItGavesWithinSteps) {
   EXPECT_THAT((*on_integers)[0], IsNear((*on_floats)[0], steps));
 }
 
+// One rounding: within a step.
+TEST_P(QdqRunTest, MatrixProductsGiveWhatTheyGaveWithinAStep) {
+  const Kind& kind = GetParam();
+  std::vector<double> integers, scales, bias;
+  for (int64_t i = 0; i < 24 * 40; ++i) {
+    integers.push_back(static_cast<double>(i * 37 % 251) - 125);
+  }
+  for (int64_t i = 0; i < 40; ++i) {
+    scales.push_back(0.0002 * static_cast<double>(i % 7 + 4));
+    bias.push_back(0.01 * static_cast<double>(i % 11) - 0.05);
+  }
+  const TestTensor x = Pattern(DType::kFloat32, {9, 24}, 7);
+  for (const std::string op : {"MatMul", "Gemm", "Gemm'"}) {
+    const bool is_transposed = op == "Gemm'";
+    const Shape shape = is_transposed ? Shape({40, 24}) : Shape({24, 40});
+    net_ = TestGraph();
+    net_.Constant("scale", Tensor({}, {0.03f}))
+        .Constant("zero", TensorOf(kind.dtype, {}, {1.0 * kind.zero_point}))
+        .Constant("positive",
+                  TensorOf(kind.dtype, {}, {1.0 * kind.relu_zero_point}))
+        .Constant("w", TensorOf(DType::kInt8, shape, integers))
+        .Constant("w_scale", TensorOf(DType::kFloat32, {40}, scales))
+        .Constant("c", TensorOf(DType::kFloat32, {40}, bias))
+        .Input("x", DType::kFloat32, {9, 24});
+    Quantize("x", "a", false);
+    net_.Node("DequantizeLinear", {"w", "w_scale"}, {"w_real"},
+              {{"axis", int64_t{is_transposed ? 0 : 1}}});
+    if (op == "MatMul") {
+      net_.Node("MatMul", {"a", "w_real"}, {"b"});
+    } else {
+      net_.Node("Gemm", {"a", "w_real", "c"}, {"b"},
+                {{"transB", int64_t{is_transposed}}});
+    }
+    net_.Node("Relu", {"b"}, {"r"});
+    Quantize("r", "y", true);
+    net_.Output("y");
+    rig_.options().disabled_passes.clear();
+    auto compiled = rig_.TryPlan(net_, {x.shape});
+    ASSERT_THAT(compiled, IsOk()) << op;
+    std::string ops;
+    for (const auto& node : (*compiled)->explanation.nodes) {
+      ops += node.op + " ";
+    }
+    EXPECT_THAT(ops, HasSubstr("QLinear")) << op;
+    const auto on_integers = rig_.Outputs(*compiled, {x});
+    ASSERT_THAT(on_integers, IsOk()) << op;
+    rig_.options().disabled_passes = {std::string(kFuseQdq)};
+    const auto on_floats = rig_.Outputs(net_, {x});
+    ASSERT_THAT(on_floats, IsOk()) << op;
+    Tolerance step = ToleranceFor(kind.dtype, OpFamily::kQuantized);
+    step.absolute *= 0.03 + 1e-6;
+    EXPECT_THAT((*on_integers)[0], IsNear((*on_floats)[0], step)) << op;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Quantizations, QdqRunTest,
                          testing::Values(Kind{DType::kUInt8, 128, 0},
                                          Kind{DType::kUInt8, 128, 128},
