@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "backends/api/packed_weights.h"
+
 namespace tensord {
 namespace {
 
@@ -54,7 +56,25 @@ void CompileService::CompileHere(std::shared_ptr<const LoadedGraph> graph,
 
 void CompileService::SetMaxBytes(uint64_t max_bytes) {
   max_bytes_ = max_bytes;
-  cache_.Trim(max_bytes);
+  Trim();
+}
+
+void CompileService::Trim() {
+  cache_.Trim(max_bytes_, [this] { return PackedBytes(); });
+}
+
+uint64_t CompileService::PackedBytes() const {
+  uint64_t bytes = 0;
+  for (const auto& target : targets_) {
+    bytes += PackedBytesOf(target->device);
+  }
+  return bytes;
+}
+
+CompiledCache::Stats CompileService::stats() {
+  CompiledCache::Stats stats = cache_.stats();
+  stats.bytes += PackedBytes();
+  return stats;
 }
 
 uint64_t CompileService::weight_bytes(DeviceId device) const {
@@ -74,7 +94,7 @@ void CompileService::Run(const CompiledKey& key, const LoadedGraph& graph,
   }
   if (!outcome.ok()) device.CheckHealth();
   cache_.Complete(key, std::move(outcome));
-  cache_.Trim(max_bytes_);
+  Trim();
 }
 
 absl::StatusOr<std::shared_ptr<CompiledGraph>> CompileService::Plan(

@@ -65,7 +65,8 @@ class CompileService {
   void EraseGraph(absl::string_view graph_id) { cache_.EraseGraph(graph_id); }
 
   uint64_t weight_bytes(DeviceId device) const;
-  CompiledCache::Stats stats() const { return cache_.stats(); }
+  // The bytes include weights that kernels have packed, each once.
+  CompiledCache::Stats stats();
 
   // Set before the first compilation.
   void SetObserver(CompileObserver observer) {
@@ -95,6 +96,9 @@ class CompileService {
   absl::StatusOr<Compiled> Prepare(std::shared_ptr<CompiledGraph> planned,
                                    Device& device, FirstRun first_run);
   Target& TargetOf(DeviceId device) const;
+  // What compiled graphs share and no footprint counts.
+  uint64_t PackedBytes() const;
+  void Trim();
 
   const CompilerEnvironment environment_;
   const bool is_pipelined_;

@@ -41,9 +41,13 @@ void CompiledCache::Complete(const CompiledKey& key,
     continuations = std::move(waiting->second);
     under_way_.erase(waiting);
     if (outcome.ok()) {
-      by_use_.push_front(Entry{key, *outcome});
+      const CompiledGraph& graph = **outcome;
+      by_use_.push_front(Entry{key, *outcome, graph.held_bytes()});
       by_key_[key] = by_use_.begin();
-      stats_.bytes += (*outcome)->footprint_bytes;
+      stats_.bytes += by_use_.front().counted_bytes;
+      if (graph.later_segments != nullptr || graph.flow != nullptr) {
+        growing_.insert(&by_use_.front());
+      }
     }
   }
   for (Continuation& continuation : continuations) {
@@ -51,12 +55,25 @@ void CompiledCache::Complete(const CompiledKey& key,
   }
 }
 
-void CompiledCache::Trim(uint64_t max_bytes) {
-  std::vector<Compiled> evicted;
-  absl::MutexLock lock(&mu_);
-  while (stats_.bytes > max_bytes && by_use_.size() > 1) {
-    evicted.push_back(Remove(std::prev(by_use_.end())));
+void CompiledCache::Trim(uint64_t max_bytes,
+                         absl::FunctionRef<uint64_t()> shared_bytes) {
+  for (;;) {
+    const uint64_t shared = shared_bytes();
+    // One at a time: what it alone used is no longer shared when it is gone.
+    Compiled evicted;
+    absl::MutexLock lock(&mu_);
+    Recount();
+    if (stats_.bytes + shared <= max_bytes || by_use_.size() <= 1) return;
+    evicted = Remove(std::prev(by_use_.end()));
     ++stats_.evictions;
+  }
+}
+
+void CompiledCache::Recount() {
+  for (Entry* entry : growing_) {
+    stats_.bytes -= entry->counted_bytes;
+    entry->counted_bytes = entry->compiled->held_bytes();
+    stats_.bytes += entry->counted_bytes;
   }
 }
 
@@ -72,14 +89,16 @@ void CompiledCache::EraseGraph(absl::string_view graph_id) {
 
 CompiledCache::Compiled CompiledCache::Remove(Entries::iterator entry) {
   Compiled compiled = std::move(entry->compiled);
-  stats_.bytes -= compiled->footprint_bytes;
+  stats_.bytes -= entry->counted_bytes;
+  growing_.erase(&*entry);
   by_key_.erase(entry->key);
   by_use_.erase(entry);
   return compiled;
 }
 
-CompiledCache::Stats CompiledCache::stats() const {
+CompiledCache::Stats CompiledCache::stats() {
   absl::MutexLock lock(&mu_);
+  Recount();
   Stats stats = stats_;
   stats.count = static_cast<int64_t>(by_key_.size());
   return stats;

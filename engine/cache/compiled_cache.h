@@ -8,7 +8,9 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
@@ -44,10 +46,13 @@ class CompiledCache {
   // The outcome for a key that Join() handed to the caller.
   void Complete(const CompiledKey& key, absl::StatusOr<Compiled> outcome);
 
-  // Evicts the least recently used until no more than `max_bytes` of footprint
-  // are left. The most recently used stays, whatever its size: without it a
-  // graph above the limit would be compiled for every run.
-  void Trim(uint64_t max_bytes);
+  // Evicts the least recently used until what is left holds no more than
+  // `max_bytes`, with what the graphs share beyond that (`shared_bytes`, asked
+  // again after each one that went). The most recently used stays, whatever its
+  // size: without it a graph above the limit would be compiled for every run.
+  void Trim(
+      uint64_t max_bytes,
+      absl::FunctionRef<uint64_t()> shared_bytes = [] { return uint64_t{0}; });
 
   // Drops what was compiled of a graph; not an eviction.
   void EraseGraph(absl::string_view graph_id);
@@ -56,22 +61,25 @@ class CompiledCache {
     uint64_t hits = 0;
     uint64_t misses = 0;
     uint64_t evictions = 0;
-    uint64_t bytes = 0;
+    uint64_t bytes = 0;  // held by the graphs, as they are now
     int64_t count = 0;
   };
-  Stats stats() const;
+  Stats stats();
 
  private:
   struct Entry {
     CompiledKey key;
     Compiled compiled;
+    uint64_t counted_bytes = 0;  // what stats_ has of it
   };
   using Entries = std::list<Entry>;
 
+  // Counts anew what runs have left in the graphs that keep such things.
+  void Recount() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Takes an entry out; its graph dies with the result, outside the lock.
   Compiled Remove(Entries::iterator entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  mutable absl::Mutex mu_;
+  absl::Mutex mu_;
   Entries by_use_ ABSL_GUARDED_BY(mu_);  // the most recent first
   absl::flat_hash_map<CompiledKey, Entries::iterator, CompiledKeyHash,
                       CompiledKeyEqual>
@@ -79,6 +87,8 @@ class CompiledCache {
   absl::flat_hash_map<CompiledKey, std::vector<Continuation>, CompiledKeyHash,
                       CompiledKeyEqual>
       under_way_ ABSL_GUARDED_BY(mu_);
+  // Those whose held_bytes() is not the same for ever.
+  absl::flat_hash_set<Entry*> growing_ ABSL_GUARDED_BY(mu_);
   Stats stats_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -83,6 +83,9 @@ class SegmentSource {
       absl::Span<const int64_t> extents) = 0;
 
   virtual int segment_count() const = 0;  // the first included
+
+  // Host bytes of what it keeps now.
+  virtual uint64_t footprint_bytes() const = 0;
 };
 
 // One input or output of a compiled graph. An output's extents are upper bounds
@@ -137,9 +140,14 @@ struct CompiledGraph {
   // while it runs. Null for all others; with it, there are no steps here.
   std::shared_ptr<FlowProgram> flow;
   double estimated_ns = 0;  // of the first segment
-  // Host bytes of this object, for the cache's budget; weights are shared and
-  // counted by their store.
+  // Host bytes of this object, its kernels' states included once it is
+  // prepared. What others share is counted where it is kept: weights by their
+  // store, packed weights by their device.
   uint64_t footprint_bytes = 0;
+
+  // The same, and what runs have left in it: segments and stages that are kept
+  // for the next run. Thread-safe once the graph is prepared.
+  uint64_t held_bytes() const;
 };
 
 }  // namespace tensord

@@ -71,7 +71,8 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> PlanGraph(
     Lane& lane, const CompilerEnvironment& environment);
 
 // Prepares every node of the first segment in order and publishes each to the
-// channel. Fails the channel, and returns that status, at the first that fails.
+// channel; adds their states to the footprint. Fails the channel, and returns
+// that status, at the first that fails.
 absl::Status PrepareNodes(CompiledGraph& graph, Device& device,
                           PreparationChannel& channel);
 

@@ -17,6 +17,14 @@ struct SegmentWithConstants {
   std::vector<HostTensor> constants;
 };
 
+uint64_t FootprintOf(const Segment& segment) {
+  uint64_t bytes = sizeof(SegmentWithConstants);
+  for (const Step& step : segment.steps) {
+    bytes += kStepFootprintBytes + StateFootprintBytes(step);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 LaterSegments::LaterSegments(std::shared_ptr<const Graph> graph,
@@ -131,14 +139,24 @@ std::shared_ptr<const Segment> LaterSegments::Find(const Key& key) {
 
 void LaterSegments::Keep(const Key& key,
                          std::shared_ptr<const Segment> segment) {
+  const uint64_t bytes = FootprintOf(*segment);
+  Kept last;  // dies behind the lock
   absl::MutexLock lock(&mu_);
   if (by_key_.contains(key)) return;
-  kept_.push_front({key, std::move(segment)});
+  kept_.push_front({key, std::move(segment), bytes});
+  kept_bytes_ += bytes;
   by_key_[key] = kept_.begin();
   if (kept_.size() > kMaxKept) {
-    by_key_.erase(kept_.back().key);
+    last = std::move(kept_.back());
+    kept_bytes_ -= last.bytes;
+    by_key_.erase(last.key);
     kept_.pop_back();
   }
+}
+
+uint64_t LaterSegments::footprint_bytes() const {
+  absl::MutexLock lock(&mu_);
+  return kept_bytes_;
 }
 
 }  // namespace tensord

@@ -45,6 +45,7 @@ class LaterSegments final : public SegmentSource {
   int segment_count() const override {
     return static_cast<int>(schedule_.segments.size());
   }
+  uint64_t footprint_bytes() const override;
 
  private:
   // The segment, and the cells that were told when it started.
@@ -52,6 +53,7 @@ class LaterSegments final : public SegmentSource {
   struct Kept {
     Key key;
     std::shared_ptr<const Segment> segment;
+    uint64_t bytes;
   };
 
   absl::StatusOr<Inference> Infer(absl::Span<const int64_t> extents) const;
@@ -70,7 +72,8 @@ class LaterSegments final : public SegmentSource {
   const CompilerEnvironment environment_;
   std::vector<int32_t> first_launch_;  // by segment
 
-  absl::Mutex mu_;
+  mutable absl::Mutex mu_;
+  uint64_t kept_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   std::list<Kept> kept_ ABSL_GUARDED_BY(mu_);  // latest use first
   absl::flat_hash_map<Key, std::list<Kept>::iterator> by_key_
       ABSL_GUARDED_BY(mu_);

@@ -1,6 +1,8 @@
 #ifndef TENSORD_ENGINE_COMPILED_STEP_BUILDER_H_
 #define TENSORD_ENGINE_COMPILED_STEP_BUILDER_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "engine/compiled/bind_node.h"
 #include "engine/compiled/compiled_graph.h"
@@ -14,6 +16,14 @@ namespace tensord {
 Step MakeStep(const Graph& graph, const Schedule& schedule,
               const Placement& placement, NodeId node_id, int32_t launch_index,
               BoundNode bound);
+
+// Host bytes of a step, roughly: strings and vectors beyond the object.
+inline constexpr uint64_t kStepFootprintBytes = sizeof(Step) + 512;
+
+// What a prepared step's kernel state adds to that.
+inline uint64_t StateFootprintBytes(const Step& step) {
+  return step.node.state == nullptr ? 0 : step.node.state->footprint_bytes();
+}
 
 // Runs the kernel's `prepare`, if it has one, into the step's node.
 // Errors: the kernel's, with the node's name.

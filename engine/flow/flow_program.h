@@ -74,6 +74,8 @@ class FlowProgram {
       absl::Span<const TensorType> input_types) const;
 
   const Graph& graph() const { return *graph_; }
+  // Host bytes of the stages that are kept now, those of bodies included.
+  uint64_t kept_bytes() const { return kept_->used(); }
   // What one run's values between stages may take together.
   uint64_t max_bytes() const { return environment_.max_peak_bytes; }
   // The program of a node's body; made when first asked for.

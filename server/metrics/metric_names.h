@@ -87,7 +87,7 @@
   X(kGraphCacheEvictions, "tensord_graph_cache_evictions_total", kCounter,     \
     "graphs", "", "Compiled graphs dropped to stay under the byte limit.")     \
   X(kGraphCacheBytes, "tensord_graph_cache_bytes", kGauge, "bytes", "",        \
-    "Bytes that the compiled graphs of the cache hold.")                       \
+    "Bytes that graphs and compiled graphs hold, packed weights included.")    \
   X(kDeviceUp, "tensord_device_up", kGauge, "boolean", "device",               \
     "1 while the device takes executions, 0 while it is drained or "           \
     "quarantined.")                                                            \

@@ -65,6 +65,10 @@ template <typename C>
 struct FoldedStatistics final : KernelState {
   std::array<DType, 4> dtypes;
   std::vector<Affine<C>> channels;  // empty where they are not known yet
+
+  uint64_t footprint_bytes() const override {
+    return channels.capacity() * sizeof(Affine<C>);
+  }
 };
 
 }  // namespace

@@ -68,6 +68,7 @@ class BytePlan {
   }
 
   int64_t grain() const { return sum_.has_value() ? kSumGrain : any_.grain(); }
+  uint64_t footprint_bytes() const { return any_.footprint_bytes(); }
 
   template <typename InputOf>
   void Evaluate(int64_t begin, int64_t end, InputOf input_of, T* y) const {

@@ -58,6 +58,9 @@ template <typename Number>
 class DftState final : public KernelState {
  public:
   DftState(int axis, int64_t length) : axis(axis), transform(length) {}
+  uint64_t footprint_bytes() const override {
+    return transform.footprint_bytes();
+  }
 
   const int axis;
   const fourier::Transform<Number> transform;

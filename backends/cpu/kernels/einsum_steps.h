@@ -47,6 +47,10 @@ struct WorkspaceParts {
 };
 
 struct Steps final : KernelState {
+  uint64_t footprint_bytes() const override {
+    return products.capacity() * sizeof(Product);
+  }
+
   std::vector<Product> products;
   // From the last result, or the one operand, to y; absent where that is y.
   std::optional<EinsumGather> last;

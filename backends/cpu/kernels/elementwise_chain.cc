@@ -25,6 +25,8 @@ struct ChainState final : KernelState {
       : plan(std::get<Expression>(site.params),
              site.layouts.subspan(0, site.input_count), site.output(0).shape) {}
 
+  uint64_t footprint_bytes() const override { return plan.footprint_bytes(); }
+
   const PlanOf<T> plan;
 };
 

@@ -22,6 +22,10 @@ class Plan final : public EpiloguePlan {
 
   int64_t grain() const override { return expression_.grain(); }
 
+  uint64_t footprint_bytes() const override {
+    return sizeof(*this) + expression_.footprint_bytes();
+  }
+
   void Apply(const KernelCall& call, int64_t begin,
              int64_t end) const override {
     T* y = call.output<T>(0);

@@ -37,6 +37,9 @@ class EpiloguePlan {
   // the kernel's own result. Allocates nothing.
   virtual void Apply(const KernelCall& call, int64_t begin,
                      int64_t end) const = 0;
+
+  // Host bytes of the plan.
+  virtual uint64_t footprint_bytes() const = 0;
 };
 
 // OK for a node without an epilogue, or with one that a plan can be made of.
@@ -57,6 +60,11 @@ double EpilogueFlops(const NodeSite& site);
 
 // A kernel's own state beside its epilogue's plan.
 struct EpilogueState final : KernelState {
+  uint64_t footprint_bytes() const override {
+    return plan->footprint_bytes() +
+           (own == nullptr ? 0 : own->footprint_bytes());
+  }
+
   std::unique_ptr<KernelState> own;  // null where the kernel has none
   std::unique_ptr<const EpiloguePlan> plan;
 };

@@ -74,6 +74,12 @@ class ExpressionPlan {
   // Elements that are worth handing to another thread.
   int64_t grain() const { return grain_; }
 
+  // Host bytes beyond the object.
+  uint64_t footprint_bytes() const {
+    return steps_.capacity() * sizeof(Step) +
+           walks_.capacity() * sizeof(StridedWalk<1>);
+  }
+
   // Elements [begin, end) of y, by their place in row-major order.
   // input_of(i) is the first element of the expression's input i. y may be the
   // buffer of an input of its own size: a block is read before it is written.

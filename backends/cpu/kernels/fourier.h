@@ -26,8 +26,8 @@
 // which is done by transforms of a power of two. Either takes O(n log n), so
 // that no length that a client likes takes minutes.
 //
-// The tables of a length are on the host and count for no run's memory:
-// CheckLength() bounds them.
+// The tables of a length are on the host and count for no run's memory but for
+// the compiled graph's that has them; CheckLength() bounds them.
 namespace tensord::fourier {
 
 // std::complex multiplies with care for infinities, which costs a call.
@@ -104,6 +104,11 @@ class SmallFactors {
       roots_.push_back(Root<Number>(k, length));
     }
     return true;
+  }
+
+  uint64_t footprint_bytes() const {
+    return radices_.capacity() * sizeof(int) +
+           roots_.capacity() * sizeof(Complex<Number>);
   }
 
   // Where the result is: in `data`, which held the input, or in `scratch`.
@@ -240,6 +245,12 @@ class Transform {
   }
 
   int64_t length() const { return length_; }
+
+  // Host bytes of the tables.
+  uint64_t footprint_bytes() const {
+    return direct_.footprint_bytes() + convolution_.footprint_bytes() +
+           (chirp_.capacity() + filter_.capacity()) * sizeof(Value);
+  }
 
   // How many complex numbers each of Run's two places must hold. Grows with the
   // length, whichever algorithm it takes.

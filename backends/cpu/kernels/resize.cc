@@ -38,6 +38,17 @@ constexpr int64_t kGrainElements = 16 * 1024;
 
 class ResizeTables final : public KernelState {
  public:
+  uint64_t footprint_bytes() const override {
+    uint64_t bytes =
+        axes.capacity() * sizeof(ResizeAxis) + passes.capacity() * sizeof(int);
+    for (const ResizeAxis& axis : axes) {
+      bytes += axis.indices.capacity() * sizeof(int64_t) +
+               axis.weights.capacity() * sizeof(float) +
+               axis.is_outside.capacity() / 8;
+    }
+    return bytes;
+  }
+
   std::vector<ResizeAxis> axes;  // by dimension
   std::vector<int> passes;       // dimensions that change, in their order
   bool has_outside = false;

@@ -36,6 +36,8 @@ class StepState final : public KernelState {
   explicit StepState(const NodeSite& site)
       : plan({.input_count = site.input_count, .steps = {StepOf(site)}},
              site.layouts.first(site.input_count), site.output(0).shape) {}
+  uint64_t footprint_bytes() const override { return plan.footprint_bytes(); }
+
   const ExpressionPlan<float> plan;
 };
 

@@ -40,6 +40,9 @@ template <typename Number>
 class StftState final : public KernelState {
  public:
   StftState(int64_t step, int64_t length) : step(step), transform(length) {}
+  uint64_t footprint_bytes() const override {
+    return transform.footprint_bytes();
+  }
 
   const int64_t step;
   const fourier::Transform<Number> transform;

@@ -124,6 +124,65 @@ TEST(CompiledCacheTest, EvictsTheLeastRecentlyUsedAndKeepsTheLatest) {
   EXPECT_EQ(cache.stats().bytes, 100);
 }
 
+// Packed weights are no graph's own, and go with the last one that uses them.
+TEST(CompiledCacheTest, WhatGraphsShareCountsUntilItsLastUserGoes) {
+  CompiledCache cache;
+  Put(cache, Key("a"));
+  Put(cache, Key("b"));
+  Put(cache, Key("c"));
+  const std::weak_ptr<const CompiledGraph> user = cache.Find(Key("b"));
+  const auto shared_bytes = [&]() -> uint64_t {
+    return user.expired() ? 0 : 500;
+  };
+  ASSERT_THAT(cache.Find(Key("c")), NotNull());
+  cache.Trim(800, shared_bytes);
+  EXPECT_EQ(cache.stats().count, 3);
+  cache.Trim(799, shared_bytes);
+  EXPECT_THAT(cache.Find(Key("a")), IsNull());
+  EXPECT_THAT(cache.Find(Key("b")), NotNull());
+  ASSERT_THAT(cache.Find(Key("c")), NotNull());
+  cache.Trim(600, shared_bytes);
+  EXPECT_THAT(cache.Find(Key("b")), IsNull());
+  EXPECT_THAT(cache.Find(Key("c")), NotNull());
+  EXPECT_EQ(cache.stats().bytes, 100);
+}
+
+// What a run leaves in a graph: a later segment for its extents.
+class GrowingSegments final : public SegmentSource {
+ public:
+  absl::StatusOr<std::shared_ptr<const Segment>> Get(
+      int, absl::Span<const int64_t>) override {
+    return absl::UnimplementedError("no run here");
+  }
+  absl::StatusOr<std::vector<Shape>> OutputShapes(
+      absl::Span<const int64_t>) override {
+    return absl::UnimplementedError("no run here");
+  }
+  int segment_count() const override { return 2; }
+  uint64_t footprint_bytes() const override { return bytes; }
+
+  std::atomic<uint64_t> bytes{0};
+};
+
+TEST(CompiledCacheTest, WhatRunsLeaveInAGraphIsCounted) {
+  CompiledCache cache;
+  auto graph = std::make_shared<CompiledGraph>();
+  graph->footprint_bytes = 100;
+  auto owned = std::make_unique<GrowingSegments>();
+  GrowingSegments& segments = *owned;
+  graph->later_segments = std::move(owned);
+  ASSERT_TRUE(cache.Join(Key("a"), [](const auto&) {}));
+  cache.Complete(Key("a"), std::move(graph));
+  EXPECT_EQ(cache.stats().bytes, 100);
+  segments.bytes = 50;
+  EXPECT_EQ(cache.stats().bytes, 150);
+  Put(cache, Key("b"));
+  segments.bytes = 80;
+  cache.Trim(279);
+  EXPECT_THAT(cache.Find(Key("a")), IsNull());
+  EXPECT_EQ(cache.stats().bytes, 100);
+}
+
 TEST(CompiledCacheTest, WhatIsEvictedLivesUntilItsLastUserLetsGo) {
   CompiledCache cache;
   Put(cache, Key("a"));
