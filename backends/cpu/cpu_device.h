@@ -6,7 +6,9 @@
 
 #include "backends/api/backend.h"
 #include "backends/api/memory_budget.h"
+#include "backends/api/packed_weights.h"
 #include "backends/cpu/cpu_identity.h"
+#include "backends/cpu/packed_store.h"
 
 namespace tensord {
 
@@ -14,7 +16,7 @@ namespace tensord {
 //
 // Threading, ownership and errors: as Device says. Imported bytes are not the
 //   device's, so neither its limit nor allocated_bytes() counts them.
-class CpuDevice final : public Device {
+class CpuDevice final : public Device, public HasPackedWeights {
  public:
   CpuDevice(DeviceId id, const CpuIdentity& identity, int thread_count,
             uint64_t memory_limit_bytes);
@@ -32,10 +34,15 @@ class CpuDevice final : public Device {
   absl::StatusOr<std::unique_ptr<Lane>> CreateLane() override;
   uint64_t allocated_bytes() const override { return budget_.used_bytes(); }
   absl::Status health() const override { return absl::OkStatus(); }
+  uint64_t packed_bytes() const override { return packed_.packed_bytes(); }
+
+  // What its kernels have made of constants.
+  PackedStore& packed_store() { return packed_; }
 
  private:
   const DeviceInfo info_;
   MemoryBudget budget_;
+  PackedStore packed_{*this};
 };
 
 }  // namespace tensord

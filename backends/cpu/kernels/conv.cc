@@ -20,7 +20,6 @@
 #include <cstring>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "backends/api/host_services.h"
@@ -30,6 +29,7 @@
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/kernels/is_stopped.h"
+#include "backends/cpu/packed_store.h"
 
 namespace tensord {
 namespace {
@@ -60,9 +60,15 @@ absl::Status AcceptsAny(const NodeSite& site) {
 
 class PackedWeights final : public KernelState {
  public:
-  explicit PackedWeights(std::vector<float> elements)
-      : elements(std::move(elements)) {}
-  const std::vector<float> elements;  // of each group, one after the other
+  explicit PackedWeights(std::shared_ptr<const Storage> storage)
+      : storage_(std::move(storage)) {}
+  // Of each group, one after the other.
+  const float* elements() const {
+    return reinterpret_cast<const float*>(storage_->address());
+  }
+
+ private:
+  const std::shared_ptr<const Storage> storage_;  // the device counts it
 };
 
 int64_t PackedGroupElements(const Geometry& geometry) {
@@ -107,7 +113,7 @@ absl::Status RunProduct(const KernelCall& call, PackB pack_b) {
   const int64_t packed_stride = PackedGroupElements(geometry);
   const float* packed;
   if (call.state != nullptr) {
-    packed = static_cast<const PackedWeights*>(call.state)->elements.data();
+    packed = static_cast<const PackedWeights*>(call.state)->elements();
   } else {
     auto* scratch = reinterpret_cast<float*>(call.context.workspace.address());
     PackWeights(geometry, call.input<float>(1), scratch);
@@ -268,14 +274,22 @@ uint64_t ConvWorkspaceBytes(const NodeSite& site) {
 }
 
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareConv(const NodeSite& site,
-                                                         Device&) {
+                                                         Device& device) {
   const auto* w = reinterpret_cast<const float*>(site.host_constant(1));
   if (w == nullptr) return PrepareWithEpilogue(site, nullptr);
   const Geometry geometry = GeometryOf(site);
-  std::vector<float> packed(geometry.groups * PackedGroupElements(geometry));
-  PackWeights(geometry, w, packed.data());
+  auto packed = PackedStoreOf(device).Get(
+      HostBytes(site, 1),
+      absl::StrCat("Conv rows ", geometry.groups, " ", geometry.rows, " ",
+                   geometry.depth()),
+      geometry.groups * PackedGroupElements(geometry) * sizeof(float),
+      [&](std::byte* to) {
+        PackWeights(geometry, w, reinterpret_cast<float*>(to));
+        return absl::OkStatus();
+      });
+  if (!packed.ok()) return packed.status();
   return PrepareWithEpilogue(
-      site, std::make_unique<PackedWeights>(std::move(packed)));
+      site, std::make_unique<PackedWeights>(*std::move(packed)));
 }
 
 KernelCost ConvCost(const NodeSite& site) {

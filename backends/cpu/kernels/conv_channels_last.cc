@@ -20,13 +20,14 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/is_stopped.h"
+#include "backends/cpu/packed_store.h"
 
 namespace tensord {
 namespace {
@@ -70,9 +71,14 @@ void ArrangeWeights(const Geometry& geometry, const T* w, T* arranged) {
 template <typename T>
 class ArrangedWeights final : public KernelState {
  public:
-  explicit ArrangedWeights(std::vector<T> elements)
-      : elements(std::move(elements)) {}
-  const std::vector<T> elements;
+  explicit ArrangedWeights(std::shared_ptr<const Storage> storage)
+      : storage_(std::move(storage)) {}
+  const T* elements() const {
+    return reinterpret_cast<const T*>(storage_->address());
+  }
+
+ private:
+  const std::shared_ptr<const Storage> storage_;  // the device counts it
 };
 
 // The sums of one output position and one group, for rows [m0, m0 + count).
@@ -159,12 +165,21 @@ uint64_t ConvChannelsLastWorkspaceBytes(const NodeSite& site) {
 
 template <typename T>
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareConvChannelsLast(
-    const NodeSite& site, Device&) {
+    const NodeSite& site, Device& device) {
   const auto* w = reinterpret_cast<const T*>(site.host_constant(1));
   if (w == nullptr) return nullptr;
-  std::vector<T> arranged(site.input(1).shape.element_count());
-  ArrangeWeights(GeometryOf(site), w, arranged.data());
-  return std::make_unique<ArrangedWeights<T>>(std::move(arranged));
+  const Geometry geometry = GeometryOf(site);
+  const absl::Span<const std::byte> bytes = HostBytes(site, 1);
+  auto arranged = PackedStoreOf(device).Get(
+      bytes,
+      absl::StrCat("Conv, channels last ", sizeof(T), " ", geometry.groups, " ",
+                   geometry.rows, " ", geometry.channels, " ", geometry.taps()),
+      bytes.size(), [&](std::byte* to) {
+        ArrangeWeights(geometry, w, reinterpret_cast<T*>(to));
+        return absl::OkStatus();
+      });
+  if (!arranged.ok()) return arranged.status();
+  return std::make_unique<ArrangedWeights<T>>(*std::move(arranged));
 }
 
 // Told as slower than it would be at the device's rate, so that a layout is
@@ -185,8 +200,7 @@ absl::Status RunConvChannelsLast(const KernelCall& call) {
       call.input_layout(1).shape, call.output_layout(0).shape);
   const T* weights = nullptr;
   if (call.state != nullptr) {
-    weights =
-        static_cast<const ArrangedWeights<T>*>(call.state)->elements.data();
+    weights = static_cast<const ArrangedWeights<T>*>(call.state)->elements();
   } else if (call.context.workspace.is_present()) {  // not without weights
     auto* scratch = reinterpret_cast<T*>(call.context.workspace.address());
     ArrangeWeights(geometry, call.input<T>(1), scratch);

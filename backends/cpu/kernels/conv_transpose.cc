@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "backends/api/host_services.h"
@@ -27,6 +26,7 @@
 #include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/packed_store.h"
 
 namespace tensord {
 namespace {
@@ -78,9 +78,15 @@ int64_t ProductElements(const Geometry& geometry) {
 
 class PackedWeights final : public KernelState {
  public:
-  explicit PackedWeights(std::vector<float> elements)
-      : elements(std::move(elements)) {}
-  const std::vector<float> elements;  // of each group, one after the other
+  explicit PackedWeights(std::shared_ptr<const Storage> storage)
+      : storage_(std::move(storage)) {}
+  // Of each group, one after the other.
+  const float* elements() const {
+    return reinterpret_cast<const float*>(storage_->address());
+  }
+
+ private:
+  const std::shared_ptr<const Storage> storage_;  // the device counts it
 };
 
 int64_t PackedGroupElements(const Geometry& geometry) {
@@ -191,14 +197,22 @@ uint64_t ConvTransposeWorkspaceBytes(const NodeSite& site) {
 }
 
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareConvTranspose(
-    const NodeSite& site, Device&) {
+    const NodeSite& site, Device& device) {
   const auto* w = reinterpret_cast<const float*>(site.host_constant(1));
   if (w == nullptr) return PrepareWithEpilogue(site, nullptr);
   const Geometry geometry = GeometryOf(site);
-  std::vector<float> packed(geometry.groups * PackedGroupElements(geometry));
-  PackWeights(geometry, w, packed.data());
+  auto packed = PackedStoreOf(device).Get(
+      HostBytes(site, 1),
+      absl::StrCat("ConvTranspose rows ", geometry.groups, " ",
+                   ProductRows(geometry), " ", geometry.channels),
+      geometry.groups * PackedGroupElements(geometry) * sizeof(float),
+      [&](std::byte* to) {
+        PackWeights(geometry, w, reinterpret_cast<float*>(to));
+        return absl::OkStatus();
+      });
+  if (!packed.ok()) return packed.status();
   return PrepareWithEpilogue(
-      site, std::make_unique<PackedWeights>(std::move(packed)));
+      site, std::make_unique<PackedWeights>(*std::move(packed)));
 }
 
 KernelCost ConvTransposeCost(const NodeSite& site) {
@@ -236,7 +250,7 @@ absl::Status ConvTransposeCol2im(const KernelCall& call) {
   auto* product = reinterpret_cast<float*>(call.context.workspace.address());
   const float* packed;
   if (call.state != nullptr) {
-    packed = static_cast<const PackedWeights*>(call.state)->elements.data();
+    packed = static_cast<const PackedWeights*>(call.state)->elements();
   } else {
     float* scratch = product + ProductElements(geometry);
     PackWeights(geometry, call.input<float>(1), scratch);

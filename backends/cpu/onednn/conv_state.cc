@@ -134,14 +134,29 @@ absl::Status ConvState::PackWeights(const std::byte* w, Device& device) {
     auto& slices = packed_weights_.emplace_back(channels.count());
     for (int64_t i = 0; i < channels.count(); ++i) {
       if (channels.length(i) != format.channels) continue;
-      auto packed =
-          Pack(describer_.GivenWeightDesc(format.channels),
-               w + channels.begin(i) * channel_bytes, format.desc, device);
+      const auto slice = [&] { return w + channels.begin(i) * channel_bytes; };
+      auto packed = Pack(
+          {.content = absl::MakeConstSpan(w, channels.extent * channel_bytes),
+           .change = absl::StrCat(channels.begin(i)),
+           .elements = slice},
+          describer_.GivenWeightDesc(format.channels), format.desc, device);
       if (!packed.ok()) return packed.status();
       slices[i] = *std::move(packed);
     }
   }
   return absl::OkStatus();
+}
+
+uint64_t ConvState::footprint_bytes() const {
+  uint64_t bytes = forms_.size() * (sizeof(ConvForm) + sizeof(size_t)) +
+                   formats_.size() * sizeof(WeightFormat);
+  for (const auto& slices : packed_weights_) {
+    bytes += slices.size() * sizeof(slices[0]);
+  }
+  for (const auto& primitive : primitives_) {
+    bytes += primitive->footprint_bytes();
+  }
+  return bytes + (epilogue_ == nullptr ? 0 : epilogue_->footprint_bytes());
 }
 
 absl::Status ConvState::Run(const KernelCall& call,

@@ -44,6 +44,8 @@ class ConvState final : public KernelState {
 
   absl::Status Run(const KernelCall& call, const ConvOperands& operands) const;
 
+  uint64_t footprint_bytes() const override;
+
  private:
   // The scratch memory of one part, in pieces.
   struct Scratch {
@@ -80,7 +82,8 @@ class ConvState final : public KernelState {
   std::vector<size_t> format_of_form_;
   // By format, then by part of the output channels; null for parts that are not
   // of the format's number of channels.
-  std::vector<std::vector<std::unique_ptr<Storage>>> packed_weights_;
+  // The device counts them.
+  std::vector<std::vector<std::shared_ptr<const Storage>>> packed_weights_;
 };
 
 }  // namespace tensord::onednn

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "backends/cpu/packed_store.h"
 
 namespace tensord::onednn {
 namespace {
@@ -20,6 +21,18 @@ ProductSite SiteOf(const NodeSite& node, const IntegerOperands& operands) {
           .a_row = product.k,
           .b_row = product.n,
           .has_constant_b = true};
+}
+
+// Of a signed matrix of n columns, whose bytes are b's after a flip.
+void SumColumns(absl::Span<const std::byte> b, uint8_t flip, int64_t n,
+                int32_t* sums) {
+  std::fill_n(sums, n, 0);
+  for (size_t row = 0; row < b.size(); row += n) {
+    for (int64_t j = 0; j < n; ++j) {
+      sums[j] +=
+          static_cast<int8_t>(std::to_integer<uint8_t>(b[row + j]) ^ flip);
+    }
+  }
 }
 
 }  // namespace
@@ -51,24 +64,33 @@ absl::StatusOr<std::unique_ptr<KernelState>> IntegerProductState::Create(
     const NodeSite& node, const IntegerOperands& operands, Device& device) {
   const ProductSite site = SiteOf(node, operands);
   const bool is_signed = node.input_dtype(operands.b) == DType::kInt8;
-  const auto* given =
-      reinterpret_cast<const uint8_t*>(node.host_constant(operands.b));
-  std::vector<uint8_t> flipped;
-  if (!is_signed) {
-    flipped.assign(given, given + site.k * site.n);
-    for (uint8_t& element : flipped) element ^= 0x80;
-    given = flipped.data();
-  }
+  const absl::Span<const std::byte> given = HostBytes(node, operands.b);
+  std::vector<std::byte> flipped;  // once it is wanted
+  const auto elements = [&]() -> const std::byte* {
+    if (is_signed) return given.data();
+    if (flipped.empty()) {
+      flipped.assign(given.begin(), given.end());
+      for (std::byte& element : flipped) element ^= std::byte{0x80};
+    }
+    return flipped.data();
+  };
   std::unique_ptr<IntegerProductState> state(new IntegerProductState);
   state->b_shift_ = is_signed ? 0 : 128;
-  state->column_sums_.resize(site.n);
-  const auto* b = reinterpret_cast<const int8_t*>(given);
-  for (int64_t t = 0; t < site.k; ++t) {
-    for (int64_t j = 0; j < site.n; ++j) {
-      state->column_sums_[j] += b[t * site.n + j];
-    }
-  }
-  auto product = Product::Create(site, b, device);
+  const auto sum = [&](std::byte* to) {
+    SumColumns(given, is_signed ? 0 : 0x80, site.n,
+               reinterpret_cast<int32_t*>(to));
+    return absl::OkStatus();
+  };
+  auto sums = PackedStoreOf(device).Get(
+      given, absl::StrCat("column sums ", is_signed, " ", site.n),
+      site.n * sizeof(int32_t), sum);
+  if (!sums.ok()) return sums.status();
+  state->column_sums_ = *std::move(sums);
+  auto product = Product::Create(site,
+                                 Unpacked{.content = given,
+                                          .change = is_signed ? "" : "signed",
+                                          .elements = elements},
+                                 device);
   if (!product.ok()) return product.status();
   state->product_ = *std::move(product);
   state->scratch_bytes_ = Product::ScratchBytes(site);
@@ -111,7 +133,8 @@ void IntegerProductState::CorrectRow(const IntegerMatMul& product,
                                      int32_t* sums) const {
   const IntegerLoops& loops = TheIntegerLoops();
   const auto a_zero = static_cast<uint32_t>(product.a_zero(at, row));
-  const int32_t* column_sums = column_sums_.data() + part.column;
+  const int32_t* column_sums =
+      reinterpret_cast<const int32_t*>(column_sums_->address()) + part.column;
   const bool has_one_b_zero =
       !product.b_zeros.is_present() || product.b_zero_index.is_one;
   const int first_zero = product.b_zero(at, part.column) - b_shift_;

@@ -40,6 +40,10 @@ class IntegerProductState final : public KernelState {
   static absl::StatusOr<std::unique_ptr<KernelState>> Create(
       const NodeSite& node, const IntegerOperands& operands, Device& device);
 
+  uint64_t footprint_bytes() const override {
+    return product_->footprint_bytes();
+  }
+
   // Memory of the workspace for a number of each column, beside what the parts
   // use.
   float* ColumnNumbers(const KernelCall& call) const {
@@ -92,9 +96,10 @@ class IntegerProductState final : public KernelState {
 
   std::unique_ptr<Product> product_;
   uint64_t scratch_bytes_ = 0;
-  uint64_t parts_bytes_ = 0;          // of all parts
-  std::vector<int32_t> column_sums_;  // of b as a signed matrix
-  int b_shift_ = 0;                   // what b's elements are above it
+  uint64_t parts_bytes_ = 0;  // of all parts
+  // int32 [n], of b as a signed matrix; the device counts them.
+  std::shared_ptr<const Storage> column_sums_;
+  int b_shift_ = 0;  // what b's elements are above it
 };
 
 }  // namespace tensord::onednn

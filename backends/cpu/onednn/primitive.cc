@@ -1,11 +1,14 @@
 #include "backends/cpu/onednn/primitive.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/denormals.h"
+#include "backends/cpu/onednn/split.h"
+#include "backends/cpu/packed_store.h"
 
 namespace tensord::onednn {
 
@@ -126,7 +129,7 @@ absl::StatusOr<std::unique_ptr<Primitive>> Primitive::Create(
   for (int argument : arguments) {
     result->arguments_.emplace_back(argument, desc.operand(argument));
   }
-  for (Slot& slot : result->slots_) {
+  for (Slot& slot : result->slots()) {
     if (status = result->Fill(slot); !status.ok()) return status;
   }
   return result;
@@ -138,6 +141,17 @@ Primitive::~Primitive() {
 
 Primitive::Slot::~Slot() {
   for (dnnl_exec_arg_t& operand : operands) dnnl_memory_destroy(operand.memory);
+}
+
+absl::Span<Primitive::Slot> Primitive::slots() const {
+  const auto threads = static_cast<size_t>(ProcessorCount()) + 1;
+  return absl::MakeSpan(slots_).first(std::min(threads, slots_.size()));
+}
+
+uint64_t Primitive::footprint_bytes() const {
+  // A memory object holds a description, and little else.
+  return sizeof(Primitive) + slots().size() * arguments_.size() *
+                                 (sizeof(dnnl_memory_desc_t) + 128);
 }
 
 absl::Status Primitive::Fill(Slot& slot) const {
@@ -153,7 +167,7 @@ absl::Status Primitive::Fill(Slot& slot) const {
 }
 
 absl::Status Primitive::Run(absl::Span<void* const> addresses) const {
-  for (Slot& slot : slots_) {
+  for (Slot& slot : slots()) {
     if (slot.is_taken.load(std::memory_order_relaxed) ||
         slot.is_taken.exchange(true, std::memory_order_acquire)) {
       continue;
@@ -194,15 +208,20 @@ absl::Status Reorder(const dnnl_memory_desc_t& from, const void* source,
       ->Run({const_cast<void*>(source), destination, scratchpad.data()});
 }
 
-absl::StatusOr<std::unique_ptr<Storage>> Pack(const dnnl_memory_desc_t& from,
-                                              const void* source,
-                                              const dnnl_memory_desc_t& to,
-                                              Device& device) {
-  auto storage = device.Allocate(dnnl_memory_desc_get_size(&to));
-  if (!storage.ok()) return storage.status();
-  absl::Status status = Reorder(from, source, to, (*storage)->address());
-  if (!status.ok()) return status;
-  return storage;
+absl::StatusOr<std::shared_ptr<const Storage>> Pack(
+    const Unpacked& operand, const dnnl_memory_desc_t& from,
+    const dnnl_memory_desc_t& to, Device& device) {
+  // Descriptions are plain numbers, zero where nothing is said.
+  const auto text_of = [](const dnnl_memory_desc_t& desc) {
+    return absl::string_view(reinterpret_cast<const char*>(&desc),
+                             sizeof(desc));
+  };
+  return PackedStoreOf(device).Get(
+      operand.content,
+      absl::StrCat("oneDNN ", operand.change, " ", text_of(from), text_of(to)),
+      dnnl_memory_desc_get_size(&to), [&](std::byte* packed) {
+        return Reorder(from, operand.elements(), to, packed);
+      });
 }
 
 }  // namespace tensord::onednn

@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "backends/api/backend.h"
 #include "backends/api/storage.h"
@@ -109,9 +111,14 @@ class Primitive {
   // parallel to the arguments.
   absl::Status Run(absl::Span<void* const> addresses) const;
 
+  // Host bytes of this object and of those that it made of the library's, but
+  // for the code, which the library keeps for all.
+  uint64_t footprint_bytes() const;
+
  private:
   // The library keeps operands' addresses in objects of its own. A few sets of
-  // them are made ahead, so that running allocates none.
+  // them are made ahead, one for each thread that may be running, so that
+  // running allocates none.
   struct Slot {
     std::atomic<bool> is_taken{false};
     absl::InlinedVector<dnnl_exec_arg_t, 6> operands;
@@ -120,6 +127,8 @@ class Primitive {
   static constexpr int kSlots = 16;
 
   Primitive() = default;
+  // Those of slots_ that are made.
+  absl::Span<Slot> slots() const;
   absl::Status Fill(Slot& slot) const;
   absl::Status RunIn(Slot& slot, absl::Span<void* const> addresses) const;
 
@@ -132,11 +141,22 @@ class Primitive {
 absl::Status Reorder(const dnnl_memory_desc_t& from, const void* source,
                      const dnnl_memory_desc_t& to, void* destination);
 
-// The same into new memory of the device.
-absl::StatusOr<std::unique_ptr<Storage>> Pack(const dnnl_memory_desc_t& from,
-                                              const void* source,
-                                              const dnnl_memory_desc_t& to,
-                                              Device& device);
+// A constant operand that is to be packed.
+// Ownership: borrows everything.
+struct Unpacked {
+  // What tells it from other operands: a constant of the node.
+  absl::Span<const std::byte> content;
+  // How the operand is made of that: which part it is, what is changed.
+  absl::string_view change;
+  // The operand itself. Called where nobody has packed it yet.
+  absl::FunctionRef<const std::byte*()> elements;
+};
+
+// The operand in another form, in memory of the device that all primitives
+// share that want the same.
+absl::StatusOr<std::shared_ptr<const Storage>> Pack(
+    const Unpacked& operand, const dnnl_memory_desc_t& from,
+    const dnnl_memory_desc_t& to, Device& device);
 
 }  // namespace tensord::onednn
 

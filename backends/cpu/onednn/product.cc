@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/vector_bfloat16.h"
@@ -9,23 +11,8 @@
 namespace tensord::onednn {
 namespace {
 
-constexpr int64_t kRowMultiple = 16;
-constexpr int64_t kColumnMultiple = 64;
-
-// Each part of the rows reads all of B. Where that does not fit a second-level
-// cache, a part has enough rows to make up for it.
-constexpr int64_t kResidentElements = 256 * 1024;
-constexpr int64_t kMinRows = 16;
-constexpr int64_t kMinRowsOfLargeB = 64;
-// Of bytes, which are multiplied faster than they are read.
-constexpr int64_t kMinRowsOfLargeBytes = 256;
-
 // With less arithmetic the call itself is what costs.
 constexpr double kMinFlops = 32 * 1024;
-
-struct Parts {
-  Split rows, columns;
-};
 
 // Of an element in memory.
 int64_t BytesOf(const ProductSite& site, dnnl_data_type_t dtype) {
@@ -36,75 +23,6 @@ int64_t BytesOf(const ProductSite& site, dnnl_data_type_t dtype) {
 // A part of A, rounded.
 uint64_t RoundedBytes(const ProductSite& site, const Split& rows) {
   return site.rounds() ? AlignUp(rows.size * site.k * sizeof(BFloat16)) : 0;
-}
-
-Parts Cut(const ProductSite& site) {
-  const int64_t wanted = onednn::PartCount(
-      site.flops(), site.is_integer() ? kIntegerPartFlops : kPartFlops);
-  int64_t min_rows = kMinRows;
-  if (site.k * site.n > kResidentElements) {
-    min_rows = site.is_integer() ? kMinRowsOfLargeBytes : kMinRowsOfLargeB;
-  }
-  const Split rows =
-      Split::About(site.m, std::min(wanted, site.m / min_rows), kRowMultiple);
-  const Split columns =
-      Split::About(site.n, FurtherParts(wanted, rows.count()), kColumnMultiple);
-  return {rows, columns};
-}
-
-absl::StatusOr<PrimitiveDesc> Describe(const ProductSite& site, int64_t m,
-                                       int64_t n,
-                                       const dnnl_memory_desc_t* packed_b) {
-  const dnnl_memory_desc_t a = StridedDesc(
-      {m, site.k}, {site.rounds() ? site.k : site.a_row, site.a_column},
-      site.a_dtype);
-  dnnl_memory_desc_t b =
-      site.has_constant_b
-          ? AnyDesc({site.k, n}, site.b_dtype)
-          : StridedDesc({site.k, n}, {site.b_row, site.b_column}, site.b_dtype);
-  if (packed_b != nullptr) b = *packed_b;
-  const dnnl_memory_desc_t bias = DenseDesc({1, n});
-  // Not in place among C's other columns, for which there is no fast
-  // implementation.
-  const dnnl_memory_desc_t c = DenseDesc({m, n}, site.c_dtype);
-  dnnl_matmul_desc_t desc;
-  absl::Status status = ToStatus(
-      dnnl_matmul_desc_init(&desc, &a, &b, site.has_bias ? &bias : nullptr, &c),
-      "dnnl_matmul_desc_init");
-  if (!status.ok()) return status;
-  Attributes attributes;
-  if (site.scale != 1) attributes.ScaleOutput(site.scale);
-  return PrimitiveDesc::Create(&desc, attributes);
-}
-
-// Calls visit(is_rest_of_rows, is_rest_of_columns, desc) for a part of each
-// extent that there is. What accepts, plans and makes a node walks the same
-// descriptions: how the first part of some columns likes B packed holds for the
-// other, and that may be other code with other scratch memory than B in any
-// format would get.
-template <typename Visit>
-absl::Status ForEachForm(const ProductSite& site, const Parts& parts,
-                         Visit visit) {
-  for (bool is_rest_of_columns : {false, true}) {
-    const int64_t n =
-        is_rest_of_columns ? parts.columns.rest() : parts.columns.size;
-    dnnl_memory_desc_t packed;
-    bool is_packed = false;
-    for (bool is_rest_of_rows : {false, true}) {
-      const int64_t m = is_rest_of_rows ? parts.rows.rest() : parts.rows.size;
-      if (m == 0 || n == 0) continue;
-      absl::StatusOr<PrimitiveDesc> desc =
-          Describe(site, m, n, is_packed ? &packed : nullptr);
-      if (!desc.ok()) return desc.status();
-      if (site.has_constant_b && !is_packed) {
-        packed = desc->operand(DNNL_ARG_WEIGHTS);
-        is_packed = true;
-      }
-      absl::Status status = visit(is_rest_of_rows, is_rest_of_columns, *desc);
-      if (!status.ok()) return status;
-    }
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -126,24 +44,19 @@ absl::Status Product::Accepts(const ProductSite& site) {
         absl::StrCat("a matrix of ", site.m, " x ", site.k, " x ", site.n,
                      " has above ", kMaxExtent, " elements"));
   }
-  return ForEachForm(site, Cut(site), [](bool, bool, const PrimitiveDesc&) {
-    return absl::OkStatus();
-  });
+  return ProductForms::Of(site).status();
 }
 
 int64_t Product::PartCount(const ProductSite& site) {
-  const Parts parts = Cut(site);
+  const ProductParts parts = CutProduct(site);
   return parts.rows.count() * parts.columns.count();
 }
 
 uint64_t Product::ScratchBytes(const ProductSite& site) {
-  const Parts parts = Cut(site);
-  uint64_t bytes = 0;
+  const ProductParts parts = CutProduct(site);
+  const auto forms = ProductForms::Of(site);
   // Create() will say what is wrong.
-  ForEachForm(site, parts, [&](bool, bool, const PrimitiveDesc& desc) {
-    bytes = std::max(bytes, desc.scratchpad_bytes());
-    return absl::OkStatus();
-  }).IgnoreError();
+  uint64_t bytes = forms.ok() ? (*forms)->scratchpad_bytes() : 0;
   if (parts.columns.count() > 1 || site.is_integer()) {
     bytes =
         AlignUp(bytes) + parts.rows.size * parts.columns.size * sizeof(float);
@@ -153,56 +66,73 @@ uint64_t Product::ScratchBytes(const ProductSite& site) {
 
 absl::StatusOr<std::unique_ptr<Product>> Product::Create(
     const ProductSite& site, const void* b, Device& device) {
-  const Parts parts = Cut(site);
-  std::unique_ptr<Product> result(new Product(site, parts.rows, parts.columns));
-  Primitive::Arguments arguments = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS,
-                                    DNNL_ARG_DST, DNNL_ARG_SCRATCHPAD};
-  if (site.has_bias) arguments.push_back(DNNL_ARG_BIAS);
-  absl::Status status =
-      ForEachForm(site, parts, [&](bool j, bool i, const PrimitiveDesc& desc) {
-        if (site.has_constant_b) {
-          result->packed_desc_[i] = desc.operand(DNNL_ARG_WEIGHTS);
-        }
-        auto primitive = Primitive::Create(desc, arguments);
-        if (!primitive.ok()) return primitive.status();
-        result->primitives_[j][i] = *std::move(primitive);
-        return absl::OkStatus();
-      });
-  if (!status.ok()) return status;
+  const auto* bytes = static_cast<const std::byte*>(b);
+  const uint64_t size_bytes =
+      b == nullptr ? 0 : site.k * site.n * BytesOf(site, site.b_dtype);
+  return Create(site,
+                Unpacked{.content = absl::MakeConstSpan(bytes, size_bytes),
+                         .change = "",
+                         .elements = [bytes] { return bytes; }},
+                device);
+}
+
+absl::StatusOr<std::unique_ptr<Product>> Product::Create(
+    const ProductSite& site, const Unpacked& b, Device& device) {
+  auto forms = ProductForms::Of(site);
+  if (!forms.ok()) return forms.status();
+  std::unique_ptr<Product> result(new Product(site, *std::move(forms)));
+  for (bool j : {false, true}) {
+    for (bool i : {false, true}) {
+      auto primitive = result->forms_->primitive(j, i);
+      if (!primitive.ok()) return primitive.status();
+      result->primitives_[j][i] = *primitive;
+    }
+  }
   if (site.has_constant_b) {
-    if (absl::Status status =
-            result->PackB(static_cast<const std::byte*>(b), device);
-        !status.ok()) {
+    if (absl::Status status = result->PackB(b, device); !status.ok()) {
       return status;
     }
   }
   return result;
 }
 
-absl::Status Product::PackB(const std::byte* b, Device& device) {
+absl::Status Product::PackB(const Unpacked& b, Device& device) {
   const int64_t column_bytes = site_.b_column * BytesOf(site_, site_.b_dtype);
   const dnnl_data_type_t dtype = site_.rounds() ? dnnl_f32 : site_.b_dtype;
   std::vector<std::byte> dense;
   for (int64_t i = 0; i < columns_.count(); ++i) {
     const int64_t width = columns_.length(i);
-    const std::byte* columns = b + columns_.begin(i) * column_bytes;
-    Dims strides = {site_.b_row, site_.b_column};
-    if (site_.a_dtype == dnnl_s8 && width != site_.n) {
-      // With signed factors the library adds sums up as it packs, which it does
-      // for dense rows alone.
+    // With signed factors the library adds sums up as it packs, which it does
+    // for dense rows alone.
+    const bool is_made_dense = site_.a_dtype == dnnl_s8 && width != site_.n;
+    const auto part = [&]() -> const std::byte* {
+      const std::byte* columns =
+          b.elements() + columns_.begin(i) * column_bytes;
+      if (!is_made_dense) return columns;
       dense.resize(site_.k * width);
       for (int64_t t = 0; t < site_.k; ++t) {
         std::copy_n(columns + t * site_.b_row, width, dense.data() + t * width);
       }
-      columns = dense.data();
-      strides = {width, 1};
-    }
-    auto packed = Pack(StridedDesc({site_.k, width}, strides, dtype), columns,
-                       packed_desc_[columns_.is_rest(i)], device);
+      return dense.data();
+    };
+    const Dims strides =
+        is_made_dense ? Dims{width, 1} : Dims{site_.b_row, site_.b_column};
+    // Of a B with other rows the same columns would be others.
+    const std::string change =
+        absl::StrCat(b.change, " ", columns_.begin(i), " ", site_.b_row, " ",
+                     site_.b_column);
+    auto packed =
+        Pack({.content = b.content, .change = change, .elements = part},
+             StridedDesc({site_.k, width}, strides, dtype),
+             forms_->packed_b(columns_.is_rest(i)), device);
     if (!packed.ok()) return packed.status();
     packed_.push_back(*std::move(packed));
   }
   return absl::OkStatus();
+}
+
+uint64_t Product::footprint_bytes() const {
+  return sizeof(Product) + packed_.size() * sizeof(packed_[0]);
 }
 
 Product::Part Product::part(int64_t index) const {
@@ -283,6 +213,11 @@ absl::StatusOr<std::unique_ptr<KernelState>> ProductState::Create(
   state->has_bias_ = site.has_bias;
   state->scratch_bytes_ = Product::ScratchBytes(site);
   return state;
+}
+
+uint64_t ProductState::footprint_bytes() const {
+  return product_->footprint_bytes() +
+         (epilogue_ == nullptr ? 0 : epilogue_->footprint_bytes());
 }
 
 void ProductState::Finish(const KernelCall& call, int64_t part,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -11,36 +12,13 @@
 #include "backends/api/storage.h"
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/onednn/primitive.h"
+#include "backends/cpu/onednn/product_forms.h"
 #include "backends/cpu/onednn/split.h"
 
 // Matrix products, C [m, n] = scale * A [m, k] * B [k, n] + bias [n], in parts:
 // of float32, of float32 whose factors are rounded to bfloat16, or of 8-bit
 // integers with int32 sums.
 namespace tensord::onednn {
-
-struct ProductSite {
-  int64_t m = 0, n = 0, k = 0;
-  dnnl_data_type_t a_dtype = dnnl_f32, b_dtype = dnnl_f32, c_dtype = dnnl_f32;
-  // From one element to the next row and column.
-  int64_t a_row = 0, a_column = 1;
-  int64_t b_row = 0, b_column = 1;
-  float scale = 1;
-  bool has_bias = false;
-  // B is known, and will be packed.
-  bool has_constant_b = false;
-
-  double flops() const { return 2.0 * m * n * k; }
-  bool is_integer() const { return c_dtype == dnnl_s32; }
-  // A and B are float32, and are rounded before they are multiplied.
-  bool rounds() const { return a_dtype == dnnl_bf16; }
-
-  // The same with factors of bfloat16.
-  ProductSite Rounded() const {
-    ProductSite site = *this;
-    site.a_dtype = site.b_dtype = dnnl_bf16;
-    return site;
-  }
-};
 
 // One site's primitives, one for each size of a part.
 //
@@ -56,6 +34,9 @@ class Product {
   // `b` is null, or B itself, which is packed into memory of the device.
   static absl::StatusOr<std::unique_ptr<Product>> Create(
       const ProductSite& site, const void* b, Device& device);
+  // The same for a B that the caller makes of a constant.
+  static absl::StatusOr<std::unique_ptr<Product>> Create(
+      const ProductSite& site, const Unpacked& b, Device& device);
 
   static int64_t PartCount(const ProductSite& site);
   int64_t part_count() const { return rows_.count() * columns_.count(); }
@@ -65,6 +46,8 @@ class Product {
   };
   Part part(int64_t index) const;
   int64_t column_count() const { return site_.n; }
+  // Without the forms: few are kept, for all nodes.
+  uint64_t footprint_bytes() const;
 
   // C's part. `b` and `bias` are null where the site does not have them; rows
   // of `c` are n elements apart. `scratch` is aligned to kStorageAlignment.
@@ -78,19 +61,24 @@ class Product {
                         std::byte* scratch) const;
 
  private:
-  Product(const ProductSite& site, const Split& rows, const Split& columns)
-      : site_(site), rows_(rows), columns_(columns) {}
+  Product(const ProductSite& site, std::shared_ptr<const ProductForms> forms)
+      : site_(site),
+        forms_(std::move(forms)),
+        rows_(forms_->rows()),
+        columns_(forms_->columns()) {}
   // A's part as the library takes it, rounded into `scratch` if need be.
   const void* PartOfA(int64_t part, const void* a, std::byte*& scratch) const;
-  absl::Status PackB(const std::byte* b, Device& device);
+  absl::Status PackB(const Unpacked& b, Device& device);
 
   const ProductSite site_;
+  const std::shared_ptr<const ProductForms> forms_;
   const Split rows_;
   const Split columns_;
-  // By whether the part has the rest of the rows, and of the columns.
-  std::unique_ptr<Primitive> primitives_[2][2];
-  dnnl_memory_desc_t packed_desc_[2] = {};
-  std::vector<std::unique_ptr<Storage>> packed_;  // by part of the columns
+  // By whether the part has the rest of the rows, and of the columns; of the
+  // forms, which other nodes may share.
+  const Primitive* primitives_[2][2] = {};
+  // By part of the columns; the device counts them.
+  std::vector<std::shared_ptr<const Storage>> packed_;
 };
 
 // What MatMul, Gemm and the convolutions that are products keep of a node.
@@ -104,6 +92,7 @@ class ProductState final : public KernelState {
   const Product& product() const { return *product_; }
   bool has_bias() const { return has_bias_; }
   uint64_t scratch_bytes() const { return scratch_bytes_; }
+  uint64_t footprint_bytes() const override;
 
   // The node's epilogue, if it has one, over a part of the output. The matrix
   // begins at its element `first`.
