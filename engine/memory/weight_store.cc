@@ -1,7 +1,5 @@
 #include "engine/memory/weight_store.h"
 
-#include <openssl/sha.h>
-
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,9 +17,8 @@ constexpr absl::Duration kUploadTimeout = absl::Seconds(60);
 
 absl::StatusOr<std::shared_ptr<const Weight>> WeightStore::Get(
     const HostTensor& tensor, Lane& lane) {
-  Digest digest;
-  SHA256(reinterpret_cast<const uint8_t*>(tensor.bytes().data()),
-         tensor.bytes().size(), digest.data());
+  digests_.Remember(tensor.bytes(), tensor.owner());
+  const ContentDigest digest = digests_.Of(tensor.bytes());
   {
     absl::MutexLock lock(&mu_);
     const auto it = weights_.find(digest);

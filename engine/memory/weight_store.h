@@ -1,7 +1,6 @@
 #ifndef TENSORD_ENGINE_MEMORY_WEIGHT_STORE_H_
 #define TENSORD_ENGINE_MEMORY_WEIGHT_STORE_H_
 
-#include <array>
 #include <cstdint>
 #include <memory>
 
@@ -10,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "backends/api/backend.h"
+#include "backends/api/content_digest.h"
 #include "engine/graph/host_tensor.h"
 
 namespace tensord {
@@ -34,7 +34,8 @@ class WeightStore {
 
   // The weight with these bytes, uploaded if nobody has it yet. `lane` carries
   // the upload and may be one that nobody else uses meanwhile; the bytes are
-  // there when the call returns. Equal bytes are found by their SHA-256.
+  // there when the call returns. Equal bytes are found by their SHA-256,
+  // which is computed once for each tensor.
   // Errors: kResourceExhausted when the device is full, kUnavailable when it
   // does not take the bytes within a minute.
   absl::StatusOr<std::shared_ptr<const Weight>> Get(const HostTensor& tensor,
@@ -44,14 +45,13 @@ class WeightStore {
   uint64_t resident_bytes() const;
 
  private:
-  using Digest = std::array<uint8_t, 32>;
-
   absl::StatusOr<std::shared_ptr<const Weight>> Upload(const HostTensor& tensor,
                                                        Lane& lane) const;
 
   Device& device_;
+  ContentDigests digests_;
   mutable absl::Mutex mu_;
-  absl::flat_hash_map<Digest, std::weak_ptr<const Weight>> weights_
+  absl::flat_hash_map<ContentDigest, std::weak_ptr<const Weight>> weights_
       ABSL_GUARDED_BY(mu_);
 };
 
