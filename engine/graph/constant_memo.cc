@@ -16,6 +16,7 @@ HostTensor ConstantMemo::Get(absl::string_view operation,
     if (HostTensor found = Find(key); found.is_present()) return found;
   }
   HostTensor made = make();
+  if (!made.is_present()) return made;
   Entry entry;
   for (const HostTensor& input : inputs) entry.inputs.emplace_back(input);
   entry.result = WeakHostTensor(made);
@@ -35,8 +36,11 @@ HostTensor ConstantMemo::Get(absl::string_view operation,
 HostTensor ConstantMemo::Find(const Key& key) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return HostTensor();
-  for (const WeakHostTensor& input : found->second.inputs) {
-    if (!input.Lock().is_present()) return HostTensor();
+  for (size_t i = 0; i < key.inputs.size(); ++i) {
+    const bool is_absent = key.inputs[i] == nullptr;
+    if (!is_absent && !found->second.inputs[i].Lock().is_present()) {
+      return HostTensor();
+    }
   }
   return found->second.result.Lock();
 }

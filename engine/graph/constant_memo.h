@@ -26,8 +26,9 @@ class ConstantMemo {
   // The most entries; past them nothing is kept.
   static constexpr size_t kMaxEntries = 4096;
 
-  // What `make` makes. `operation` says all that the result depends on but the
-  // inputs' bytes. A present tensor always.
+  // What `make` makes; an absent tensor, which is not kept, when that is what
+  // it makes. `operation` says all that the result depends on but the inputs'
+  // bytes, which may be absent too.
   HostTensor Get(absl::string_view operation,
                  absl::Span<const HostTensor> inputs,
                  absl::FunctionRef<HostTensor()> make);

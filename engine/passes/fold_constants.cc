@@ -1,14 +1,47 @@
 #include "engine/passes/fold_constants.h"
 
 #include <optional>
+#include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "engine/graph/constant_memo.h"
 #include "engine/ops/op_def.h"
 #include "engine/ops/op_table.h"
 
 namespace tensord {
 namespace {
+
+// All that the node's one output depends on but its inputs' bytes. Nothing for
+// nodes that are not remembered: those whose weights are small, or rare.
+std::optional<std::string> OperationOf(const Node& node,
+                                       const std::vector<HostTensor>& inputs) {
+  if (node.outputs.size() != 1 || node.params.epilogue != nullptr) {
+    return std::nullopt;
+  }
+  std::string operation = absl::StrCat("fold ", OpKindName(node.op));
+  if (const auto* transpose = std::get_if<TransposeParams>(&node.params)) {
+    absl::StrAppend(&operation, " ",
+                    absl::StrJoin(transpose->permutation, ","));
+  } else if (const auto* cast = std::get_if<CastParams>(&node.params)) {
+    absl::StrAppend(&operation, " ", DTypeName(cast->to), cast->saturates,
+                    static_cast<int>(cast->rounding));
+  } else if (const auto* quantize = std::get_if<QuantizeParams>(&node.params)) {
+    absl::StrAppend(&operation, " ", quantize->axis, ",", quantize->block_size,
+                    DTypeName(quantize->output_dtype),
+                    DTypeName(quantize->precision), quantize->saturates);
+  } else if (!std::holds_alternative<NoParams>(node.params)) {
+    return std::nullopt;
+  }
+  for (const HostTensor& input : inputs) {
+    absl::StrAppend(&operation, " ", DTypeName(input.dtype()),
+                    input.shape().ToString());
+  }
+  return operation;
+}
 
 class ConstantFolder {
  public:
@@ -19,11 +52,17 @@ class ConstantFolder {
         inference_(inference),
         evaluator_(evaluator),
         kept_(kept),
-        bytes_left_(static_cast<uint64_t>(limits.max_folded_bytes)),
-        folded_(graph) {}
+        bytes_left_(static_cast<uint64_t>(limits.max_folded_bytes)) {
+    folded_.name = graph.name;
+    folded_.values = graph.values;
+    folded_.inputs = graph.inputs;
+    folded_.outputs = graph.outputs;
+    folded_.symbols = graph.symbols;
+    folded_.memo = graph.memo;
+    folded_.nodes.reserve(graph.nodes.size());
+  }
 
   Graph Fold() {
-    folded_.nodes.clear();
     for (const Node& node : source_.nodes) {
       if (std::optional<std::vector<HostTensor>> outputs = ValuesOf(node)) {
         for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -97,11 +136,31 @@ class ConstantFolder {
       return std::vector<HostTensor>{inputs[0].Reshaped(shapes[0])};
     }
     if (added_bytes > bytes_left_) return std::nullopt;
-    absl::StatusOr<std::vector<HostTensor>> outputs =
-        evaluator_.Evaluate(node, inputs, types, budget_);
-    if (!outputs.ok()) return std::nullopt;
-    Charge(added_bytes);
-    return *std::move(outputs);
+    std::optional<std::vector<HostTensor>> outputs =
+        Compute(node, inputs, types);
+    if (outputs.has_value()) Charge(added_bytes);
+    return outputs;
+  }
+
+  // A weight that is folded is the same for all shapes that the graph is
+  // compiled for: it is made once, and held once.
+  std::optional<std::vector<HostTensor>> Compute(
+      const Node& node, const std::vector<HostTensor>& inputs,
+      const std::vector<TensorType>& types) {
+    const auto evaluate = [&]() -> std::optional<std::vector<HostTensor>> {
+      absl::StatusOr<std::vector<HostTensor>> outputs =
+          evaluator_.Evaluate(node, inputs, types, budget_);
+      if (!outputs.ok()) return std::nullopt;
+      return *std::move(outputs);
+    };
+    const std::optional<std::string> operation = OperationOf(node, inputs);
+    if (source_.memo == nullptr || !operation.has_value()) return evaluate();
+    HostTensor result = source_.memo->Get(*operation, inputs, [&] {
+      std::optional<std::vector<HostTensor>> outputs = evaluate();
+      return outputs.has_value() ? std::move(outputs->front()) : HostTensor();
+    });
+    if (!result.is_present()) return std::nullopt;
+    return std::vector<HostTensor>{std::move(result)};
   }
 
   // What inference knows already: shapes, and arithmetic on them.
