@@ -18,6 +18,20 @@ namespace {
 // Of a constant that is put into the other order when the graph is compiled.
 constexpr size_t kMaxRearrangedBytes = size_t{16} << 20;
 
+// What may be faster with channels last; all else goes along.
+bool IsAnchor(const Node& node) {
+  switch (node.op) {
+    case OpKind::kConv:
+    case OpKind::kMaxPool:
+    case OpKind::kAveragePool:
+    case OpKind::kGlobalAveragePool:
+    case OpKind::kGlobalMaxPool:
+      return true;
+    default:
+      return false;
+  }
+}
+
 class Propagator {
  public:
   Propagator(const Graph& graph, const Inference& inference,
@@ -45,14 +59,8 @@ class Propagator {
     }
     if (movement_.Turn(node)) return true;
     if (node.outputs.size() != 1) return false;
+    if (IsAnchor(node)) return TurnAnchor(node);
     switch (node.op) {
-      case OpKind::kConv:
-      case OpKind::kQLinearConv:
-      case OpKind::kMaxPool:
-      case OpKind::kAveragePool:
-      case OpKind::kGlobalAveragePool:
-      case OpKind::kGlobalMaxPool:
-        return TurnAnchor(node);
       case OpKind::kConcat:
         return IsTurnCheaper(node.inputs) && movement_.TurnConcat(node);
       case OpKind::kQuantizeLinear:
@@ -243,6 +251,10 @@ class Propagator {
 };
 
 }  // namespace
+
+bool HasChannelsLastAnchor(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), IsAnchor);
+}
 
 Graph PropagateChannelsLast(const Graph& graph, const Inference& inference,
                             EstimateNode estimate) {

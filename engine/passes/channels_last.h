@@ -36,6 +36,9 @@ using EstimateNode = absl::FunctionRef<std::optional<double>(
 Graph PropagateChannelsLast(const Graph& graph, const Inference& inference,
                             EstimateNode estimate);
 
+// Whether there is a convolution or a pool; else the graph stays as it is.
+bool HasChannelsLastAnchor(const Graph& graph);
+
 }  // namespace tensord
 
 #endif  // TENSORD_ENGINE_PASSES_CHANNELS_LAST_H_

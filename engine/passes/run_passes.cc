@@ -83,8 +83,10 @@ class PassRunner {
   // Without what depends on constants alone, but for nodes of the kind `kept`,
   // and what nobody reads.
   absl::Status Simplify(std::optional<OpKind> kept) {
+    const size_t before = NodeCount();
     Fold(kept);
     RemoveDead();
+    if (NodeCount() == before) return absl::OkStatus();
     // Folding keeps value ids but makes new constants known.
     return Infer();
   }
@@ -143,7 +145,9 @@ class PassRunner {
   }
 
   absl::Status TurnChannelsLast() {
-    if (!IsEnabled(kChannelsLast)) return absl::OkStatus();
+    if (!IsEnabled(kChannelsLast) || !HasChannelsLastAnchor(result_.graph)) {
+      return absl::OkStatus();
+    }
     const size_t before = NodeCount();
     Graph turned = PropagateChannelsLast(result_.graph, result_.inference,
                                          request_.estimate);
