@@ -544,6 +544,12 @@
                {DType::kInt32}),                                     \
          "conv_integer.cc", .accepts = &AcceptsConvInteger,          \
          .cost = &ConvIntegerCost, .run = &RunConvInteger<X, W>)
+#define ONEDNN_CONV_INTEGER(X, x, W, w)                                  \
+  ONEDNN_AS(ConvInteger, "conv_integer_" x "_" w "_onednn",              \
+            (Takes({kDTypeOf<X>, kDTypeOf<W>, kDTypeOf<X>, kDTypeOf<W>}, \
+                   {DType::kInt32})),                                    \
+            ConvInteger, &onednn::RunConvInteger<X>,                     \
+            .caps = {.takes_channels_last = true})
 #define MATMUL_INTEGER(A, a, B, b)                                   \
   KERNEL(MatMulInteger, "matmul_integer_" a "_" b,                   \
          Takes({kDTypeOf<A>, kDTypeOf<B>, kDTypeOf<A>, kDTypeOf<B>}, \

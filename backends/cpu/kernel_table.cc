@@ -162,6 +162,9 @@ constexpr KernelEntry kCpuKernels[] = {
            .caps = {.takes_epilogue = true}),
     ALL_FLOATS(CONV_CHANNELS_LAST),
 
+#if TENSORD_HAVE_ONEDNN
+    BYTE_PAIRS(ONEDNN_CONV_INTEGER),
+#endif
     BYTE_PAIRS(CONV_INTEGER),
 
     KERNEL(ConvTranspose, "conv_transpose_f32_col2im", All(DType::kFloat32),

@@ -77,6 +77,7 @@ void ConvDescriber::Describe(const ConvForm& form,
     attributes.ScaleChannels(absl::MakeConstSpan(site_.multipliers)
                                  .subspan(form.first_channel, form.channels));
   }
+  if (site_.has_x_zero_of_run) attributes.SetZeroPointOfRun(DNNL_ARG_SRC);
   if (site_.x_zero != 0) attributes.SetZeroPoint(DNNL_ARG_SRC, site_.x_zero);
   if (site_.y_zero != 0) attributes.SetZeroPoint(DNNL_ARG_DST, site_.y_zero);
 }

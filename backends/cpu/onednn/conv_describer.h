@@ -25,6 +25,7 @@ struct ConvSite {
                    bias_dtype = dnnl_f32;
   // Of integers alone.
   int32_t x_zero = 0, y_zero = 0;
+  bool has_x_zero_of_run = false;  // instead of x_zero
   std::vector<float> multipliers;  // none (1), one, or one an output channel
 
   // x and w are float32, and are rounded before they are multiplied.

@@ -41,6 +41,7 @@ class ConvState::Launch {
         is_channels_last_(describer_.site().is_channels_last),
         x_(static_cast<const std::byte*>(operands.x)),
         bias_(static_cast<const std::byte*>(operands.bias)),
+        x_zero_(operands.x_zero),
         y_(static_cast<std::byte*>(operands.y)),
         x_bytes_(ElementBytes(describer_.given(describer_.site().x_dtype))),
         y_bytes_(ElementBytes(describer_.site().y_dtype)),
@@ -83,6 +84,9 @@ class ConvState::Launch {
       addresses.push_back(const_cast<std::byte*>(bias_) +
                           part.channel *
                               ElementBytes(describer_.site().bias_dtype));
+    }
+    if (describer_.site().has_x_zero_of_run) {
+      addresses.push_back(const_cast<int32_t*>(&x_zero_));
     }
     absl::Status status = state_.primitives_[form]->Run(addresses);
     if (!status.ok()) return status;
@@ -169,6 +173,7 @@ class ConvState::Launch {
   const bool is_channels_last_;
   const std::byte* const x_;
   const std::byte* const bias_;
+  const int32_t x_zero_;
   std::byte* const y_;
   const int64_t x_bytes_;  // of an element
   const int64_t y_bytes_;

@@ -94,6 +94,9 @@ absl::Status ConvState::MakePrimitives() {
   Primitive::Arguments arguments = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS,
                                     DNNL_ARG_DST, DNNL_ARG_SCRATCHPAD};
   if (describer_.site().has_bias) arguments.push_back(DNNL_ARG_BIAS);
+  if (describer_.site().has_x_zero_of_run) {
+    arguments.push_back(ZeroPointOf(DNNL_ARG_SRC));
+  }
   for (const ConvForm& form : forms_) {
     absl::StatusOr<PrimitiveDesc> desc = ChooseWeights(form);
     if (!desc.ok()) return desc.status();

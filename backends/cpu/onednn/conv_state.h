@@ -19,6 +19,7 @@ namespace tensord::onednn {
 struct ConvOperands {
   const void* x = nullptr;
   const void* bias = nullptr;  // null without one
+  int32_t x_zero = 0;          // where the site leaves it to the run
   void* y = nullptr;
 };
 

@@ -30,6 +30,14 @@ template <Factors kFactors>
 PreparedState PrepareConv(const NodeSite& site, Device& device);
 absl::Status RunConv(const KernelCall& call);
 
+// conv_integer.cc
+absl::Status AcceptsConvInteger(const NodeSite& site);
+KernelCost ConvIntegerCost(const NodeSite& site);
+uint64_t ConvIntegerWorkspaceBytes(const NodeSite& site);
+PreparedState PrepareConvInteger(const NodeSite& site, Device& device);
+template <typename X>
+absl::Status RunConvInteger(const KernelCall& call);
+
 // conv_pointwise.cc
 template <Factors kFactors>
 absl::Status AcceptsConvPointwise(const NodeSite& site);

@@ -65,6 +65,10 @@ void Attributes::SetZeroPoint(int argument, int32_t zero_point) {
   dnnl_primitive_attr_set_zero_points(attributes_, argument, 1, 0, &zero_point);
 }
 
+void Attributes::SetZeroPointOfRun(int argument) {
+  SetZeroPoint(argument, DNNL_RUNTIME_S32_VAL);
+}
+
 absl::StatusOr<PrimitiveDesc> PrimitiveDesc::Create(
     const_dnnl_op_desc_t operation, const Attributes& attributes) {
   UseThisThreadOnly();
@@ -127,7 +131,10 @@ absl::StatusOr<std::unique_ptr<Primitive>> Primitive::Create(
       dnnl_primitive_create(&result->primitive_, desc.get()), "a primitive");
   if (!status.ok()) return status;
   for (int argument : arguments) {
-    result->arguments_.emplace_back(argument, desc.operand(argument));
+    const bool is_zero_point = (argument & DNNL_ARG_ATTR_ZERO_POINTS) != 0;
+    result->arguments_.emplace_back(argument, is_zero_point
+                                                  ? DenseDesc({1}, dnnl_s32)
+                                                  : desc.operand(argument));
   }
   for (Slot& slot : result->slots()) {
     if (status = result->Fill(slot); !status.ok()) return status;

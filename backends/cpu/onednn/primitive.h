@@ -30,6 +30,11 @@ dnnl_memory_desc_t StridedDesc(absl::Span<const int64_t> dims,
 dnnl_memory_desc_t AnyDesc(absl::Span<const int64_t> dims,
                            dnnl_data_type_t dtype = dnnl_f32);
 
+// The argument of Primitive::Run that is an operand's zero point.
+inline int ZeroPointOf(int argument) {
+  return DNNL_ARG_ATTR_ZERO_POINTS | argument;
+}
+
 // What is asked of a primitive beyond its operation.
 //
 // Ownership: owns the library's object. Threading: confined to one thread.
@@ -49,6 +54,8 @@ class Attributes {
   // What the integers of an operand, named as DNNL_ARG_SRC, are above what they
   // stand for.
   void SetZeroPoint(int argument, int32_t zero_point);
+  // The same, an int32 that each run gives as its argument ZeroPointOf().
+  void SetZeroPointOfRun(int argument);
 
   dnnl_primitive_attr_t get() const { return attributes_; }
 

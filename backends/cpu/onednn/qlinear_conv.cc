@@ -18,7 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/kernels/quantization.h"
-#include "backends/cpu/onednn/conv_state.h"
+#include "backends/cpu/onednn/conv_bytes.h"
 #include "backends/cpu/onednn/onednn_kernels.h"
 
 namespace tensord::onednn {
@@ -26,28 +26,12 @@ namespace {
 
 enum Input { kX, kXScale, kXZero, kW, kWScale, kWZero, kYScale, kYZero, kBias };
 
-// How many times as fast as the portable kernels' arithmetic the library's is.
-constexpr double kConvSpeedup = 20;
-// What it costs to turn one element around.
-constexpr double kTurnFlops = 16;
-
 bool IsEmpty(const NodeSite& site) {
   return site.output(0).shape.element_count() == 0;
 }
 
-int32_t ByteAt(const NodeSite& site, int input, int64_t i) {
-  const std::byte* bytes = site.host_constant(input);
-  return site.input_dtype(input) == DType::kInt8
-             ? reinterpret_cast<const int8_t*>(bytes)[i]
-             : reinterpret_cast<const uint8_t*>(bytes)[i];
-}
-
 float ScaleAt(const NodeSite& site, int input, int64_t i) {
   return reinterpret_cast<const float*>(site.host_constant(input))[i];
-}
-
-dnnl_data_type_t ByteType(DType dtype) {
-  return dtype == DType::kInt8 ? dnnl_s8 : dnnl_u8;
 }
 
 std::vector<float> Multipliers(const NodeSite& site) {
@@ -59,26 +43,6 @@ std::vector<float> Multipliers(const NodeSite& site) {
                    ScaleAt(site, kYScale, 0));
   }
   return multipliers;
-}
-
-// Whether the weights, without their highest bit where they are unsigned, are
-// what they stand for.
-absl::Status CheckWeightZeros(const NodeSite& site) {
-  const int32_t wanted = site.input_dtype(kW) == DType::kInt8 ? 0 : 128;
-  for (int64_t i = 0; i < site.input(kWZero).shape.element_count(); ++i) {
-    const int32_t zero = ByteAt(site, kWZero, i);
-    if (zero == wanted) continue;
-    return absl::FailedPreconditionError(absl::StrCat(
-        "a zero point of the weights is ", zero, ", not ", wanted));
-  }
-  return absl::OkStatus();
-}
-
-// A convolution with channels first of an image of one pixel is one with
-// channels last.
-bool HasChannelsLast(const NodeSite& site, const conv::Geometry& geometry) {
-  return std::get<ConvParams>(site.params).channels_last ||
-         (geometry.inputs() == 1 && geometry.outputs() == 1);
 }
 
 conv::Geometry GeometryOf(const NodeSite& site) {
@@ -115,7 +79,7 @@ absl::Status AcceptsQLinearConv(const NodeSite& site) {
     return absl::FailedPreconditionError(
         absl::StrCat("input ", input, " is not constant"));
   }
-  if (absl::Status status = CheckWeightZeros(site); !status.ok()) {
+  if (absl::Status status = CheckWeightZeros(site, kW, kWZero); !status.ok()) {
     return status;
   }
   if (IsEmpty(site)) return absl::OkStatus();
@@ -129,13 +93,9 @@ absl::Status AcceptsQLinearConv(const NodeSite& site) {
 }
 
 KernelCost QLinearConvCost(const NodeSite& site) {
-  const double x = site.input(kX).shape.element_count();
-  const double w = site.input(kW).shape.element_count();
-  const double y = site.output(0).shape.element_count();
-  const conv::Geometry geometry = GeometryOf(site);
-  double flops = 2 * y * geometry.depth() / kConvSpeedup;
-  if (!HasChannelsLast(site, geometry)) flops += kTurnFlops * (x + y);
-  return {.flops = flops + EpilogueFlops(site), .bytes = x + w + y};
+  KernelCost cost = ByteConvCost(site, GeometryOf(site), kW, 1);
+  cost.flops += EpilogueFlops(site);
+  return cost;
 }
 
 uint64_t QLinearConvWorkspaceBytes(const NodeSite& site) {
@@ -144,15 +104,7 @@ uint64_t QLinearConvWorkspaceBytes(const NodeSite& site) {
 
 PreparedState PrepareQLinearConv(const NodeSite& site, Device& device) {
   if (IsEmpty(site)) return nullptr;
-  const auto* w = reinterpret_cast<const uint8_t*>(site.host_constant(kW));
-  std::vector<uint8_t> flipped;
-  if (site.input_dtype(kW) == DType::kUInt8) {
-    // 128 less, as signed ones.
-    flipped.assign(w, w + site.input(kW).shape.element_count());
-    for (uint8_t& element : flipped) element ^= 0x80;
-    w = flipped.data();
-  }
-  return ConvState::Create(site, SiteOf(site), w, device);
+  return MakeByteConv(site, SiteOf(site), kW, device);
 }
 
 absl::Status RunQLinearConv(const KernelCall& call) {

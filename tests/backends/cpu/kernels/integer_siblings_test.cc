@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/cpu/host_worker_pool.h"
@@ -50,6 +51,18 @@ std::string Describe(const OpCase& test) {
         absl::StrCat(DTypeName(input.dtype), " ", input.shape.ToString()));
   }
   return absl::StrCat(test.op, ": ", absl::StrJoin(inputs, ", "));
+}
+
+// Whether this build and machine have them at all.
+bool HasFastKernels() {
+#if defined(__x86_64__)
+  for (const KernelEntry& kernel : CpuTestDevice().backend->kernels()) {
+    if (absl::EndsWith(kernel.name, "_onednn")) {
+      return __builtin_cpu_supports("avx512vnni");
+    }
+  }
+#endif
+  return false;
 }
 
 // How many siblings there are besides the portable one.
@@ -136,6 +149,47 @@ TEST(IntegerSiblingsTest, TheLargestProductsDoNotSaturateAndWrapAround) {
                                  TensorOf(DType::kInt8, {k, 16},
                                           std::vector<double>(16 * k, b))},
                       .constants = {1}});
+    }
+  }
+}
+
+// By rows, by images, by output channels, and in groups; the zero point of x is
+// the run's, or none.
+TEST(IntegerSiblingsTest, ConvInteger) {
+  Random random;
+  struct Extents {
+    int64_t images, channels, outputs, group, extent, kernel, pad, stride;
+  };
+  for (const Extents& e :
+       std::initializer_list<Extents>{{1, 16, 24, 1, 9, 3, 1, 1},
+                                      {2, 3, 64, 1, 57, 7, 3, 2},
+                                      {1, 64, 128, 1, 40, 3, 1, 1},
+                                      {3, 32, 32, 32, 17, 3, 1, 1},
+                                      {1, 512, 1040, 1, 7, 3, 1, 1},
+                                      {1, 40, 20, 4, 11, 1, 0, 1}}) {
+    for (DType x_type : kBytes) {
+      for (DType w_type : kBytes) {
+        for (bool has_zero : {false, true}) {
+          const std::vector<double> zero = {w_type == DType::kInt8 ? 0.0
+                                                                   : 128.0};
+          const int siblings = ExpectSameBits(
+              {.op = "ConvInteger",
+               .inputs = {random.Bytes(x_type, {e.images, e.channels, e.extent,
+                                                e.extent}),
+                          random.Bytes(w_type, {e.outputs, e.channels / e.group,
+                                                e.kernel, e.kernel}),
+                          has_zero ? random.Bytes(x_type, Shape({}))
+                                   : TestTensor(),
+                          TensorOf(w_type, {}, zero)},
+               .attributes = {{"pads", std::vector<int64_t>(4, e.pad)},
+                              {"strides", std::vector<int64_t>(2, e.stride)},
+                              {"group", e.group}},
+               .constants = {1, 3}});
+          if (HasFastKernels()) {
+            EXPECT_EQ(siblings, 1);
+          }
+        }
+      }
     }
   }
 }
