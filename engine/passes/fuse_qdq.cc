@@ -188,9 +188,9 @@ class QdqFuser {
       } else if (step->step.op != OpKind::kRelu) {
         break;
       }
-      // What comes behind has bounds already. Of a Clip's that cross, the upper
-      // one holds.
-      low = std::min(low, high);
+      // Of a Clip whose bounds cross, or are no numbers, nothing is made.
+      if (!(low <= high)) break;
+      // What comes behind has bounds already.
       tail.low = std::min(std::max(low, tail.low), tail.high);
       tail.high = std::min(std::max(high, tail.low), tail.high);
       tail.bounds.push_back(producer);

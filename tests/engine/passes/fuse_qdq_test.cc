@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/engine/passes/pass_test.h"
@@ -129,6 +131,21 @@ TEST_F(FuseQdqTest, AClipIsABoundWhereTheIntegersReachBeyond) {
   // 0 / 0.25 + 9 and 6 / 0.25 + 9.
   EXPECT_THAT(std::get<Expression>(fused.nodes[1].params).constants,
               ElementsAre(9, 33));
+}
+
+TEST_F(FuseQdqTest, BoundsThatMakeNoSenseStay) {
+  for (const auto& [low, high] :
+       {std::pair{7.0f, 6.0f}, std::pair{NAN, 6.0f}, std::pair{0.0f, NAN}}) {
+    TestGraph graph = Quantized();
+    graph.Constant("low", Tensor({}, {low}))
+        .Constant("high", Tensor({}, {high}));
+    Conv(graph)
+        .Node("Clip", {"sum", "low", "high"}, {"c"})
+        .Node("QuantizeLinear", {"c", "t", "z9"}, {"y"})
+        .Output("y");
+    Fused(graph);
+    EXPECT_EQ(change_count_, 0);
+  }
 }
 
 TEST_F(FuseQdqTest, AResidualIsAddedToIntegers) {
