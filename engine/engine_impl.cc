@@ -1,5 +1,6 @@
 #include "engine/engine_impl.h"
 
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -7,9 +8,13 @@
 #include "engine/infer/input_shapes.h"
 #include "engine/passes/device_evaluator.h"
 #include "engine/passes/shared_evaluator.h"
+#include "engine/place/calibration.h"
 
 namespace tensord {
 namespace {
+
+// A device that takes longer than this has trouble, and can do without.
+constexpr absl::Duration kCalibrationLimit = absl::Seconds(5);
 
 PoolOptions PoolOptionsFrom(const EngineOptions& options) {
   return {.lanes_per_device = options.lanes_per_device,
@@ -49,6 +54,7 @@ absl::Status EngineImpl::Open(std::vector<std::unique_ptr<Device>> devices,
                               op_profile::OpProfile& profile,
                               const HostServices& services,
                               absl::Span<Backend* const> backends) {
+  if (options_.calibrate_devices) Calibrate(devices, services);
   TENSORD_ASSIGN_OR_RETURN(
       devices_,
       DevicePool::Create(std::move(devices), PoolOptionsFrom(options_),
@@ -65,6 +71,7 @@ absl::Status EngineImpl::Open(std::vector<std::unique_ptr<Device>> devices,
       CompilerEnvironment{.table = table_.get(),
                           .profile = &profile,
                           .evaluator = evaluator_.get(),
+                          .rates = &rates_,
                           .limits = options_.limits,
                           .max_peak_bytes = options_.max_peak_bytes,
                           .max_execution_time = options_.max_execution_time},
@@ -90,6 +97,33 @@ EngineImpl::~EngineImpl() {
     AwaitIdle(absl::InfiniteFuture());
   }
   watch_.Stop();
+}
+
+void EngineImpl::Calibrate(absl::Span<const std::unique_ptr<Device>> devices,
+                           const HostServices& services) {
+  for (const std::unique_ptr<Device>& device : devices) {
+    if (!device->info().computes) continue;
+    const absl::Time start = absl::Now();
+    const std::string name = device->info().id.ToString();
+    absl::StatusOr<DeviceInfo> info = CalibrateDevice(
+        *device, *table_, services.workers, start + kCalibrationLimit);
+    if (info.ok() && services.logger != nullptr) {
+      services.logger->Log(
+          LogSeverity::kInfo, "device calibrated",
+          {{"device", name},
+           {"flops_per_ns", absl::StrCat(info->flops_per_ns)},
+           {"bytes_per_ns", absl::StrCat(info->bytes_per_ns)},
+           {"launch_overhead_ns", absl::StrCat(info->launch_overhead_ns)},
+           {"copy_bytes_per_ns", absl::StrCat(info->copy_bytes_per_ns)},
+           {"copy_latency_ns", absl::StrCat(info->copy_latency_ns)},
+           {"took", absl::FormatDuration(absl::Now() - start)}});
+    } else if (services.logger != nullptr) {
+      services.logger->Log(
+          LogSeverity::kWarning, "device not calibrated",
+          {{"device", name}, {"reason", std::string(info.status().message())}});
+    }
+    if (info.ok()) rates_.Set(*std::move(info));
+  }
 }
 
 // A device of the pool if one fits, on a lane of its own; else one of a backend
@@ -143,7 +177,7 @@ std::vector<DeviceStatus> EngineImpl::Devices() const {
   for (const auto& device : devices_->devices()) {
     const PooledDevice::Counts counts = device->counts();
     statuses.push_back(
-        {.info = device->info(),
+        {.info = rates_.Of(device->device()),
          .health = device->health(),
          .is_draining = device->is_draining(),
          .lane_count = device->lane_count(),

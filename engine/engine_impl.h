@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/graph_loader.h"
 #include "engine/memory/buffer_pool.h"
+#include "engine/place/device_rates.h"
 #include "engine/pool/compile_pool.h"
 #include "engine/pool/compile_waiters.h"
 #include "engine/pool/deadline_watch.h"
@@ -74,11 +75,16 @@ class EngineImpl final : public Engine {
   }
 
  private:
+  // Fills rates_, if the options say so. A device that cannot be measured keeps
+  // what it says of itself, and the log says why.
+  void Calibrate(absl::Span<const std::unique_ptr<Device>> devices,
+                 const HostServices& services);
   absl::Status MakeEvaluator(absl::Span<Backend* const> backends,
                              WorkerPool* workers);
 
   const EngineOptions options_;
   const std::unique_ptr<KernelBindingTable> table_;
+  DeviceRates rates_;  // before anything is compiled
   BufferPool buffers_;
   OpenExecutions open_;
   DeadlineWatch watch_;

@@ -26,6 +26,9 @@ struct EngineOptions {
   // device counts as hung and is quarantined.
   absl::Duration hang_timeout = absl::Seconds(30);
   bool pipelined_compile = true;
+  // Measure the rates of each device when the engine is made, some 20 ms each;
+  // without it estimates are made with what a device supposes of itself.
+  bool calibrate_devices = false;
   // An execution that is estimated below this runs on the calling thread when a
   // synchronous lane is idle and nothing waits.
   absl::Duration inline_limit = absl::Microseconds(50);

@@ -31,6 +31,7 @@ absl::StatusOr<std::unique_ptr<ModelEngine>> ModelEngine::Create(
   TENSORD_RETURN_IF_ERROR(
       made->profile_.Configure({.mode = op_profile::Mode::kSampled}));
   EngineOptions options;
+  options.calibrate_devices = true;
   // Whatever can runs on the thread that asks, however long it takes.
   options.inline_limit = absl::InfiniteDuration();
   Backend* const backends[] = {made->backend_.get()};

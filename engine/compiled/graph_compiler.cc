@@ -1,6 +1,7 @@
 #include "engine/compiled/graph_compiler.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -37,7 +38,7 @@ class GraphCompiler {
   GraphCompiler(std::shared_ptr<const Graph> graph,
                 absl::Span<const Shape> input_shapes,
                 const CompileOptions& options, Device& device,
-                WeightStore& weights, Lane& lane,
+                WeightStore* weights, Lane* lane,
                 const CompilerEnvironment& environment)
       : graph_(std::move(graph)),
         input_shapes_(input_shapes.begin(), input_shapes.end()),
@@ -49,14 +50,9 @@ class GraphCompiler {
         compiled_(std::make_shared<CompiledGraph>()) {}
 
   absl::StatusOr<std::shared_ptr<CompiledGraph>> Run() {
-    if (absl::Status s = Infer(); !s.ok()) return s;
-    if (absl::Status s = InlineKnownBranches(); !s.ok()) return s;
-    if (!inference_.open.empty()) return MakeFlow();
-    if (absl::Status s = RunPasses(); !s.ok()) return s;
-    absl::StatusOr<Schedule> schedule = MakeSchedule(*graph_, inference_);
-    if (!schedule.ok()) return schedule.status();
-    schedule_ = *std::move(schedule);
-    if (absl::Status s = BindNodes(); !s.ok()) return s;
+    if (absl::Status s = InferInlined(); !s.ok()) return s;
+    if (is_staged()) return MakeFlow();
+    if (absl::Status s = ChooseKernels(); !s.ok()) return s;
     placement_ = PlaceValues(*graph_, inference_, schedule_, launches_);
     if (absl::Status s = DescribePorts(); !s.ok()) return s;
     if (absl::Status s = CheckPeak(); !s.ok()) return s;
@@ -68,7 +64,32 @@ class GraphCompiler {
     return std::move(compiled_);
   }
 
+  absl::StatusOr<std::optional<double>> Estimate() {
+    if (absl::Status s = InferInlined(); !s.ok()) return s;
+    if (is_staged()) return std::optional<double>();
+    if (absl::Status s = ChooseKernels(); !s.ok()) return s;
+    double total_ns = 0;
+    for (const BoundNode& bound : bound_) total_ns += bound.node.estimated_ns;
+    return std::optional<double>(total_ns);
+  }
+
  private:
+  absl::Status InferInlined() {
+    if (absl::Status s = Infer(); !s.ok()) return s;
+    return InlineKnownBranches();
+  }
+
+  // Shapes or paths follow from the data.
+  bool is_staged() const { return !inference_.open.empty(); }
+
+  absl::Status ChooseKernels() {
+    if (absl::Status s = RunPasses(); !s.ok()) return s;
+    absl::StatusOr<Schedule> schedule = MakeSchedule(*graph_, inference_);
+    if (!schedule.ok()) return schedule.status();
+    schedule_ = *std::move(schedule);
+    return BindNodes();
+  }
+
   absl::StatusOr<Inference> InferShapes(const Graph& graph) const {
     return InferGraph(graph, input_shapes_, KnownExtents{}, environment_.limits,
                       environment_.evaluator);
@@ -100,8 +121,7 @@ class GraphCompiler {
     return absl::OkStatus();
   }
 
-  // Shapes or paths that follow from the data: planned stage by stage, when it
-  // runs.
+  // Planned stage by stage, when it runs.
   absl::StatusOr<std::shared_ptr<CompiledGraph>> MakeFlow() {
     for (size_t i = 0; i < graph_->inputs.size(); ++i) {
       absl::StatusOr<Port> port = MakePort(graph_->inputs[i]);
@@ -114,7 +134,7 @@ class GraphCompiler {
                                     .dtype = inference_.types[output].dtype});
     }
     compiled_->flow = std::make_shared<FlowProgram>(graph_, options_, device_,
-                                                    weights_, environment_);
+                                                    *weights_, environment_);
     compiled_->device = device_.info().id;
     compiled_->graph = graph_;
     compiled_->footprint_bytes =
@@ -128,9 +148,9 @@ class GraphCompiler {
   }
 
   absl::Status RunPasses() {
-    const KernelEstimator kernels(*environment_.table, device_.info(),
-                                  options_.deterministic,
-                                  options_.precision);
+    const KernelEstimator kernels(*environment_.table,
+                                  environment_.InfoOf(device_),
+                                  options_.deterministic, options_.precision);
     absl::StatusOr<PassResult> result = tensord::RunPasses(
         *graph_, std::move(inference_),
         {.disabled = options_.disabled_passes,
@@ -157,8 +177,8 @@ class GraphCompiler {
   }
 
   absl::Status BindNodes() {
-    const BindingScope scope{*graph_, inference_, device_.info(), options_,
-                             environment_};
+    const BindingScope scope{*graph_, inference_, environment_.InfoOf(device_),
+                             options_, environment_};
     for (const auto& nodes : schedule_.segments) {
       for (NodeId node : nodes) {
         absl::StatusOr<BoundNode> bound = BindNode(
@@ -245,7 +265,7 @@ class GraphCompiler {
   absl::Status LoadWeights() {
     for (ValueId value : placement_.weights) {
       absl::StatusOr<std::shared_ptr<const Weight>> weight =
-          weights_.Get(inference_.constants[value], lane_);
+          weights_->Get(inference_.constants[value], *lane_);
       if (!weight.ok()) return weight.status();
       compiled_->weight_bytes += (*weight)->size_bytes;
       compiled_->weights.push_back(*std::move(weight));
@@ -304,8 +324,8 @@ class GraphCompiler {
   const std::vector<Shape> input_shapes_;
   const CompileOptions& options_;
   Device& device_;
-  WeightStore& weights_;
-  Lane& lane_;
+  WeightStore* const weights_;  // null: for Estimate() alone
+  Lane* const lane_;            // the same
   const CompilerEnvironment& environment_;
 
   Inference inference_;
@@ -380,9 +400,21 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> PlanGraph(
     std::shared_ptr<const Graph> graph, absl::Span<const Shape> input_shapes,
     const CompileOptions& options, Device& device, WeightStore& weights,
     Lane& lane, const CompilerEnvironment& environment) {
-  return GraphCompiler(std::move(graph), input_shapes, options, device, weights,
-                       lane, environment)
+  return GraphCompiler(std::move(graph), input_shapes, options, device,
+                       &weights, &lane, environment)
       .Run();
+}
+
+absl::StatusOr<std::optional<double>> EstimateGraph(
+    std::shared_ptr<const Graph> graph, absl::Span<const Shape> input_shapes,
+    const CompileOptions& options, Device& device,
+    const CompilerEnvironment& environment) {
+  // Kernels that are only thought of are not accounted.
+  CompilerEnvironment without_profile = environment;
+  without_profile.profile = nullptr;
+  return GraphCompiler(std::move(graph), input_shapes, options, device,
+                       /*weights=*/nullptr, /*lane=*/nullptr, without_profile)
+      .Estimate();
 }
 
 absl::Status PrepareNodes(CompiledGraph& graph, Device& device,

@@ -2,6 +2,7 @@
 #define TENSORD_ENGINE_COMPILED_GRAPH_COMPILER_H_
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "engine/infer/host_evaluator.h"
 #include "engine/infer/infer.h"
 #include "engine/memory/weight_store.h"
+#include "engine/place/device_rates.h"
 #include "engine/profile/op_profile.h"
 
 namespace tensord {
@@ -42,11 +44,17 @@ struct CompilerEnvironment {
   // Null: nothing is folded. Used by compiler and lane threads at once, so it
   // must be thread-safe (SharedEvaluator).
   HostEvaluator* evaluator = nullptr;
+  // Null: estimates go by what a device says of itself.
+  const DeviceRates* rates = nullptr;
   GraphLimits limits;
   uint64_t max_peak_bytes = uint64_t{8} << 30;
   // A launch that is estimated to take longer is refused: nothing can interrupt
   // it, and its lane would serve nobody.
   absl::Duration max_execution_time = absl::InfiniteDuration();
+
+  const DeviceInfo& InfoOf(const Device& device) const {
+    return rates != nullptr ? rates->Of(device) : device.info();
+  }
 };
 
 // Whether every node of a graph has a kernel on a backend, as far as dtypes
@@ -69,6 +77,14 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> PlanGraph(
     std::shared_ptr<const Graph> graph, absl::Span<const Shape> input_shapes,
     const CompileOptions& options, Device& device, WeightStore& weights,
     Lane& lane, const CompilerEnvironment& environment);
+
+// What the launches of one run would take on another device than the one that
+// it is compiled for, by estimate: its own passes and kernels, no memory.
+// Nothing for a graph that is planned while it runs. Errors: as PlanGraph's.
+absl::StatusOr<std::optional<double>> EstimateGraph(
+    std::shared_ptr<const Graph> graph, absl::Span<const Shape> input_shapes,
+    const CompileOptions& options, Device& device,
+    const CompilerEnvironment& environment);
 
 // Prepares every node of the first segment in order and publishes each to the
 // channel; adds their states to the footprint. Fails the channel, and returns

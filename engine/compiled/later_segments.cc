@@ -104,8 +104,8 @@ absl::StatusOr<std::shared_ptr<const Segment>> LaterSegments::Compile(
     int index, absl::Span<const int64_t> extents) const {
   absl::StatusOr<Inference> inference = Infer(extents);
   if (!inference.ok()) return inference.status();
-  const BindingScope scope{*graph_, *inference, device_.info(), options_,
-                           environment_};
+  const BindingScope scope{*graph_, *inference, environment_.InfoOf(device_),
+                           options_, environment_};
   auto result = std::make_shared<SegmentWithConstants>();
   int32_t launch = first_launch_[index];
   for (NodeId node : schedule_.segments[index]) {

@@ -215,6 +215,10 @@ std::vector<Option> MakeTable() {
       Flag("pipelined-compile", kDevices,
            "Start a first run while later nodes are being prepared",
            FIELD(engine.pipelined_compile)),
+      Flag("calibrate-devices", kDevices,
+           "Measure each device's rates at start, some 20 ms each; else "
+           "estimates go by what it supposes",
+           FIELD(engine.calibrate_devices)),
       Duration("inline-limit", kDevices,
                "Runs estimated below this stay on the request's thread when a "
                "lane is idle",

@@ -38,7 +38,7 @@ struct ServerConfig {
   int64_t threads = 0;  // 0: what the machine and its control group allow
 
   // The engine, limits on graphs included.
-  EngineOptions engine;
+  EngineOptions engine = {.calibrate_devices = true};
 
   // Requests.
   int64_t max_message_bytes = int64_t{64} << 20;

@@ -26,6 +26,8 @@ ServerTest::ServerTest()
   config_.metrics_listen.clear();
   config_.device_names = {"cpu:0", "null:0"};
   config_.log_level = LogSeverity::kDebug;
+  // Tests count the launches of their devices.
+  config_.engine.calibrate_devices = false;
 }
 
 ServerTest::~ServerTest() { StopServer(); }
