@@ -1,5 +1,7 @@
 #include "engine/compile_service.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "backends/api/packed_weights.h"
@@ -13,6 +15,34 @@ constexpr int64_t kPipelineDepth = 64;
 CompiledKey KeyFor(const LoadedGraph& graph, std::vector<Shape> input_shapes,
                    const PooledDevice& device) {
   return {graph.id(), device.info().id, std::move(input_shapes)};
+}
+
+// All segments, the later ones at their upper bounds.
+double LaunchesNs(const CompiledGraph& graph) {
+  double total_ns = 0;
+  for (const ExplainedNode& node : graph.explanation.nodes) {
+    total_ns += node.estimated_ns;
+  }
+  return total_ns;
+}
+
+// Inputs and outputs, where they are not used in host memory.
+double CopiesNs(const DeviceInfo& info, const CompiledGraph& graph) {
+  if (info.is_host_addressable) return 0;
+  double total_ns = 0;
+  for (const std::vector<Port>* ports : {&graph.inputs, &graph.outputs}) {
+    for (const Port& port : *ports) {
+      total_ns += info.copy_latency_ns +
+                  static_cast<double>(port.size_bytes) / info.copy_bytes_per_ns;
+    }
+  }
+  return total_ns;
+}
+
+bool HaveSameRates(const DeviceInfo& a, const DeviceInfo& b) {
+  return a.id.backend == b.id.backend && a.flops_per_ns == b.flops_per_ns &&
+         a.bytes_per_ns == b.bytes_per_ns &&
+         a.launch_overhead_ns == b.launch_overhead_ns;
 }
 
 }  // namespace
@@ -120,8 +150,43 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> CompileService::Plan(
     absl::MutexLock lock(&target.mu);
     target.idle_lanes.push_back(std::move(lane));
   }
+  if (planned.ok()) {
+    (*planned)->device_estimates = EstimateDevices(graph, key, **planned);
+  }
   Observe("plan", absl::Now() - start);
   return planned;
+}
+
+std::vector<DeviceEstimate> CompileService::EstimateDevices(
+    const LoadedGraph& graph, const CompiledKey& key,
+    const CompiledGraph& planned) {
+  std::vector<DeviceEstimate> estimates;
+  if (targets_.size() < 2 || planned.flow != nullptr) return estimates;
+  // Devices that are alike need one look. The first is this graph's own.
+  std::vector<std::pair<const DeviceInfo*, double>> known;
+  const DeviceInfo& own = environment_.InfoOf(TargetOf(key.device).device);
+  known.emplace_back(&own, LaunchesNs(planned));
+  for (const auto& target : targets_) {
+    const DeviceInfo& info = environment_.InfoOf(target->device);
+    if (!graph.capable()[static_cast<int>(info.id.backend)]) continue;
+    const auto alike = std::find_if(
+        known.begin(), known.end(),
+        [&](const auto& entry) { return HaveSameRates(*entry.first, info); });
+    double launches_ns = 0;
+    if (alike != known.end()) {
+      launches_ns = alike->second;
+    } else {
+      const absl::StatusOr<std::optional<double>> estimate =
+          EstimateGraph(graph.graph(), key.input_shapes, graph.options(),
+                        target->device, environment_);
+      // Without kernels for these shapes it is no candidate.
+      if (!estimate.ok() || !estimate->has_value()) continue;
+      launches_ns = **estimate;
+      known.emplace_back(&info, launches_ns);
+    }
+    estimates.push_back({info.id, launches_ns + CopiesNs(info, planned)});
+  }
+  return estimates;
 }
 
 absl::StatusOr<CompileService::Compiled> CompileService::Prepare(

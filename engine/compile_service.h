@@ -48,6 +48,9 @@ class CompileService {
   // Null when there is none yet. Counts a hit.
   Compiled Find(const CompiledKeyView& key) { return cache_.Find(key); }
 
+  // Null when there is none yet. No hit.
+  Compiled Peek(const CompiledKeyView& key) { return cache_.Peek(key); }
+
   // Calls `continuation` once, inside the call or on a compiler's thread.
   // `first_run` may be null, and is called at most once before.
   void Compile(std::shared_ptr<const LoadedGraph> graph,
@@ -93,6 +96,10 @@ class CompileService {
   absl::StatusOr<std::shared_ptr<CompiledGraph>> Plan(const CompiledKey& key,
                                                       const LoadedGraph& graph,
                                                       Target& target);
+  // For a planned graph: what it would take on each device of the pool.
+  std::vector<DeviceEstimate> EstimateDevices(const LoadedGraph& graph,
+                                              const CompiledKey& key,
+                                              const CompiledGraph& planned);
   absl::StatusOr<Compiled> Prepare(std::shared_ptr<CompiledGraph> planned,
                                    Device& device, FirstRun first_run);
   Target& TargetOf(DeviceId device) const;

@@ -53,8 +53,12 @@ absl::Status Dispatcher::Check(const Execution& execution) const {
 }
 
 void Dispatcher::Dispatch(Execution& execution, Thread thread) {
-  absl::StatusOr<PooledDevice*> device =
-      devices_.Choose(execution.graph->capable(), execution.device);
+  const std::shared_ptr<const CompiledGraph> known = FindCompiled(execution);
+  absl::StatusOr<PooledDevice*> device = devices_.Choose(
+      execution.graph->capable(),
+      {.device = execution.device, .backend = execution.backend},
+      known == nullptr ? absl::Span<const DeviceEstimate>()
+                       : known->device_estimates);
   if (!device.ok()) return open_.Answer(execution, device.status());
   execution.compiled =
       compiler_.Find({execution.graph->id(), (*device)->info().id,
@@ -64,6 +68,21 @@ void Dispatcher::Dispatch(Execution& execution, Thread thread) {
   } else {
     AwaitCompilation(**device, execution);
   }
+}
+
+// For any device: each knows what the run takes on the others too.
+std::shared_ptr<const CompiledGraph> Dispatcher::FindCompiled(
+    const Execution& execution) const {
+  if (devices_.devices().size() < 2 || execution.device.has_value()) {
+    return nullptr;
+  }
+  for (const auto& device : devices_.devices()) {
+    std::shared_ptr<const CompiledGraph> compiled =
+        compiler_.Peek({execution.graph->id(), device->info().id,
+                        absl::Span<const HostValue>(execution.inputs)});
+    if (compiled != nullptr) return compiled;
+  }
+  return nullptr;
 }
 
 void Dispatcher::Run(PooledDevice& device, Execution& execution,

@@ -2,6 +2,7 @@
 #define TENSORD_ENGINE_DISPATCHER_H_
 
 #include <atomic>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "engine/compile_service.h"
@@ -43,6 +44,8 @@ class Dispatcher {
 
   absl::Status Check(const Execution& execution) const;
   void Dispatch(Execution& execution, Thread thread);
+  std::shared_ptr<const CompiledGraph> FindCompiled(
+      const Execution& execution) const;
   // Runs what is compiled: inline only on a caller's thread.
   void Run(PooledDevice& device, Execution& execution, Thread thread);
   void AwaitCompilation(PooledDevice& device, Execution& execution);

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +21,7 @@
 #include "engine/exec/execution.h"
 #include "engine/graph/graph_def.h"
 #include "engine/memory/buffer_pool.h"
+#include "engine/pool/device_wish.h"
 #include "engine/profile/op_profile.h"
 #include "engine/profile/phase_profile.h"
 
@@ -118,11 +118,11 @@ class Engine {
   virtual absl::Status DeleteGraph(absl::string_view id,
                                    absl::string_view principal) = 0;
 
-  // Compiles if need be; `done` as in SubmitGraph. With no device the least
-  // loaded one is explained.
+  // Compiles if need be; `done` as in SubmitGraph. Of several devices that the
+  // wish leaves, the least loaded is explained.
   virtual void ExplainGraph(
       std::shared_ptr<const LoadedGraph> graph, std::vector<Shape> input_shapes,
-      std::optional<DeviceId> device,
+      DeviceWish wish,
       absl::AnyInvocable<void(absl::StatusOr<Explanation>)> done) = 0;
 
   // --- Executions.

@@ -155,12 +155,12 @@ absl::Status EngineImpl::MakeEvaluator(absl::Span<Backend* const> backends,
 
 void EngineImpl::ExplainGraph(
     std::shared_ptr<const LoadedGraph> graph, std::vector<Shape> input_shapes,
-    std::optional<DeviceId> device,
+    DeviceWish wish,
     absl::AnyInvocable<void(absl::StatusOr<Explanation>)> done) {
   absl::Status status =
       CheckInputShapes(*graph->graph(), input_shapes, options_.limits);
   absl::StatusOr<PooledDevice*> chosen =
-      devices_->Choose(graph->capable(), device);
+      devices_->Choose(graph->capable(), wish);
   status.Update(chosen.status());
   if (!status.ok()) return done(std::move(status));
   compiler_->Compile(

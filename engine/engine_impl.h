@@ -53,7 +53,7 @@ class EngineImpl final : public Engine {
   }
   void ExplainGraph(
       std::shared_ptr<const LoadedGraph> graph, std::vector<Shape> input_shapes,
-      std::optional<DeviceId> device,
+      DeviceWish wish,
       absl::AnyInvocable<void(absl::StatusOr<Explanation>)> done) override;
 
   void Start(Execution& execution) override { dispatcher_->Start(execution); }

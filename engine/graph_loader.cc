@@ -69,7 +69,7 @@ void GraphLoader::Load(Engine::Submission submission) {
     return Complete(submission.id, std::move(loaded));
   }
   absl::StatusOr<PooledDevice*> device =
-      parts_.devices.Choose((*loaded)->capable(), std::nullopt);
+      parts_.devices.Choose((*loaded)->capable(), {});
   // Whether a device is there is the executions' business.
   if (!device.ok()) return Complete(submission.id, std::move(loaded));
   parts_.compiler.CompileHere(
@@ -161,7 +161,7 @@ void GraphLoader::CompileForHints(std::shared_ptr<Pending> pending) {
     absl::Status status =
         CheckInputShapes(*graph->graph(), shapes, parts_.options.limits);
     absl::StatusOr<PooledDevice*> device =
-        parts_.devices.Choose(graph->capable(), std::nullopt);
+        parts_.devices.Choose(graph->capable(), {});
     status.Update(device.status());
     if (!status.ok()) {
       close(status);

@@ -145,7 +145,7 @@ absl::StatusOr<Explanation> ModelEngine::Explain(int set) {
   }
   absl::Notification done;
   absl::StatusOr<Explanation> explanation;
-  engine_->ExplainGraph(graph_, std::move(shapes), std::nullopt,
+  engine_->ExplainGraph(graph_, std::move(shapes), {},
                         [&](absl::StatusOr<Explanation> answer) {
                           explanation = std::move(answer);
                           done.Notify();

@@ -14,6 +14,12 @@ CompiledCache::Compiled CompiledCache::Find(const CompiledKeyView& key) {
   return found->second->compiled;
 }
 
+CompiledCache::Compiled CompiledCache::Peek(const CompiledKeyView& key) {
+  absl::MutexLock lock(&mu_);
+  const auto found = by_key_.find(key);
+  return found == by_key_.end() ? nullptr : found->second->compiled;
+}
+
 bool CompiledCache::Join(const CompiledKey& key, Continuation continuation) {
   Compiled compiled;
   {

@@ -38,6 +38,9 @@ class CompiledCache {
   // makes it the most recently used.
   Compiled Find(const CompiledKeyView& key);
 
+  // The same, for a look at it: no hit, and no use.
+  Compiled Peek(const CompiledKeyView& key);
+
   // Calls `continuation` once: inside the call if the key is there, else inside
   // Complete(). True: nobody compiles it yet, so the caller does, and calls
   // Complete().

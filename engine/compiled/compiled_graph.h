@@ -98,6 +98,12 @@ struct Port {
   bool has_bound_only = false;
 };
 
+// What one run is estimated to take on a device.
+struct DeviceEstimate {
+  DeviceId device;
+  double ns = 0;  // launches, and the copies of inputs and outputs
+};
+
 // The immutable result of compiling one graph for one set of shapes on one
 // device: launches in order, memory plan, wait set, segments.
 //
@@ -140,6 +146,10 @@ struct CompiledGraph {
   // while it runs. Null for all others; with it, there are no steps here.
   std::shared_ptr<FlowProgram> flow;
   double estimated_ns = 0;  // of the first segment
+  // For choosing where the next run goes: every device of the pool that has
+  // kernels for these shapes. Empty where there is nothing to choose, or where
+  // only the run can tell (flow).
+  std::vector<DeviceEstimate> device_estimates;
   // Host bytes of this object, its kernels' states included once it is
   // prepared. What others share is counted where it is kept: weights by their
   // store, packed weights by their device.

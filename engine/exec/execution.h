@@ -75,8 +75,9 @@ struct Execution {
   std::shared_ptr<const LoadedGraph> graph;
   absl::InlinedVector<HostValue, 4> inputs;  // in the graph's order
   absl::Time deadline = absl::InfiniteFuture();
-  std::optional<DeviceId> device;  // only this one
-  int trace_capacity = 0;          // launches to trace; 0: no trace
+  std::optional<DeviceId> device;    // only this one
+  std::optional<BackendId> backend;  // only devices of this one
+  int trace_capacity = 0;            // launches to trace; 0: no trace
 
   // Called once, with the result in place, on a lane's thread or inside Start.
   // Must not block. A plain function keeps a run free of allocations.
@@ -105,6 +106,7 @@ struct Execution {
   std::atomic<bool> is_stopped{false};
   int64_t enqueued_ns = 0;
   uint64_t admitted_bytes = 0;
+  int64_t expected_ns = 0;  // what its device expects it to take
   QueueLinks links;
 };
 

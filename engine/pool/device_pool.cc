@@ -13,6 +13,22 @@ bool IsLessLoaded(const PooledDevice& a, const PooledDevice& b) {
   return a.load() * b.lane_count() < b.load() * a.lane_count();
 }
 
+const DeviceEstimate* FindEstimate(absl::Span<const DeviceEstimate> estimates,
+                                   DeviceId device) {
+  for (const DeviceEstimate& estimate : estimates) {
+    if (estimate.device == device) return &estimate;
+  }
+  return nullptr;
+}
+
+// When a run that takes `own_ns` there is done. Those whose graph is still
+// being compiled are taken for its like.
+double ExpectedNs(const PooledDevice& device, double own_ns) {
+  const double open_ns = static_cast<double>(device.open_ns()) +
+                         static_cast<double>(device.expected_count()) * own_ns;
+  return own_ns + open_ns / device.lane_count();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DevicePool>> DevicePool::Create(
@@ -30,26 +46,50 @@ absl::StatusOr<std::unique_ptr<DevicePool>> DevicePool::Create(
 }
 
 absl::StatusOr<PooledDevice*> DevicePool::Choose(
-    BackendSet capable, std::optional<DeviceId> wanted) const {
-  if (wanted.has_value()) {
-    PooledDevice* device = Find(*wanted);
-    if (device == nullptr) {
-      return absl::NotFoundError(
-          absl::StrCat("no device ", wanted->ToString(), " is in the pool"));
+    BackendSet capable, const DeviceWish& wish,
+    absl::Span<const DeviceEstimate> estimates) const {
+  if (wish.device.has_value()) return FindAvailable(*wish.device);
+  if (wish.backend.has_value()) {
+    if (!HasBackend(*wish.backend)) {
+      return absl::NotFoundError(absl::StrCat("no device of backend '",
+                                              BackendName(*wish.backend),
+                                              "' is in the pool"));
     }
-    absl::Status status = device->Availability();
-    if (!status.ok()) return status;
-    return device;
+    capable.reset();
+    capable.set(static_cast<int>(*wish.backend));
   }
-  PooledDevice* best = nullptr;
+  PooledDevice* least_loaded = nullptr;
+  PooledDevice* first_done = nullptr;
+  double first_done_ns = 0;
   for (const auto& device : devices_) {
-    if (!capable[static_cast<int>(device->info().id.backend)]) continue;
-    if (has_computing_device_ && !device->info().computes) continue;
-    if (best != nullptr && !IsLessLoaded(*device, *best)) continue;
-    if (device->is_available()) best = device.get();
+    const DeviceInfo& info = device->info();
+    if (!capable[static_cast<int>(info.id.backend)]) continue;
+    if (has_computing_device_ && !info.computes && !wish.backend) continue;
+    if (!device->is_available()) continue;
+    if (least_loaded == nullptr || IsLessLoaded(*device, *least_loaded)) {
+      least_loaded = device.get();
+    }
+    const DeviceEstimate* estimate = FindEstimate(estimates, info.id);
+    if (estimate == nullptr) continue;
+    const double done_ns = ExpectedNs(*device, estimate->ns);
+    if (first_done != nullptr && done_ns >= first_done_ns) continue;
+    first_done = device.get();
+    first_done_ns = done_ns;
   }
-  if (best == nullptr) return NoneAvailable(capable);
-  return best;
+  if (first_done != nullptr) return first_done;
+  if (least_loaded == nullptr) return NoneAvailable(capable);
+  return least_loaded;
+}
+
+absl::StatusOr<PooledDevice*> DevicePool::FindAvailable(DeviceId id) const {
+  PooledDevice* device = Find(id);
+  if (device == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("no device ", id.ToString(), " is in the pool"));
+  }
+  absl::Status status = device->Availability();
+  if (!status.ok()) return status;
+  return device;
 }
 
 absl::Status DevicePool::NoneAvailable(BackendSet capable) const {

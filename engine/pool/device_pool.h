@@ -2,7 +2,6 @@
 #define TENSORD_ENGINE_POOL_DEVICE_POOL_H_
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -11,7 +10,9 @@
 #include "backends/api/backend.h"
 #include "backends/api/device_id.h"
 #include "engine/cache/backend_set.h"
+#include "engine/compiled/compiled_graph.h"
 #include "engine/exec/execution.h"
+#include "engine/pool/device_wish.h"
 #include "engine/pool/pool_options.h"
 #include "engine/pool/pooled_device.h"
 
@@ -28,15 +29,21 @@ class DevicePool {
       std::vector<std::unique_ptr<Device>> devices, const PoolOptions& options,
       PoolServices services);
 
-  // The device that runs next: the wanted one, or, of those that are available
-  // and whose backend is in `capable`, the one with the least load per lane; of
-  // equals the first, so that little load stays where it is compiled for.
-  // Devices that do not compute are chosen only when wanted or when there are
-  // no others.
-  // Errors: kNotFound for a wanted device that is not there; kUnavailable with
-  //   the reason of each device.
-  absl::StatusOr<PooledDevice*> Choose(BackendSet capable,
-                                       std::optional<DeviceId> wanted) const;
+  // The device that runs next: the wanted one; or one of those that are
+  // available and whose backend is wanted or, without a wish, in `capable`.
+  //
+  // Of these, with `estimates` of what the run takes on each, the one where it
+  // is expected to end first behind what is open there: its own time, and the
+  // time of the open ones shared out among the lanes. A device without an
+  // estimate has no kernels for it then. Without any estimates, the one with
+  // the least load per lane. Of equals the first, so that little load stays
+  // where it is compiled for. Devices that do not compute are chosen only when
+  // wanted or when there are no others.
+  // Errors: kNotFound for a wanted device or backend that is not there;
+  //   kUnavailable with the reason of each device.
+  absl::StatusOr<PooledDevice*> Choose(
+      BackendSet capable, const DeviceWish& wish,
+      absl::Span<const DeviceEstimate> estimates = {}) const;
 
   // Null when it is not there.
   PooledDevice* Find(DeviceId id) const;
@@ -57,6 +64,7 @@ class DevicePool {
   explicit DevicePool(PoolServices services) : services_(std::move(services)) {}
 
   absl::Status NoneAvailable(BackendSet capable) const;
+  absl::StatusOr<PooledDevice*> FindAvailable(DeviceId id) const;
 
   const PoolServices services_;
   std::vector<std::unique_ptr<PooledDevice>> devices_;

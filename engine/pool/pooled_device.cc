@@ -37,6 +37,21 @@ absl::Status CheckStillWanted(const Execution& execution, absl::Time now) {
   return absl::OkStatus();
 }
 
+// What a run is taken to last of which nobody knows: it must not count for
+// nothing. A guess; most runs of small models are shorter.
+constexpr int64_t kUnknownNs = 1'000'000;
+
+int64_t ExpectedNs(const Execution& execution, DeviceId device) {
+  if (execution.compiled == nullptr) return kUnknownNs;
+  for (const DeviceEstimate& it : execution.compiled->device_estimates) {
+    // No run is given a lane for longer than some minutes.
+    if (it.device == device) {
+      return static_cast<int64_t>(std::min(it.ns, 1e12));
+    }
+  }
+  return kUnknownNs;
+}
+
 absl::Status ClosingError() {
   return absl::UnavailableError("the daemon is shutting down");
 }
@@ -103,6 +118,7 @@ bool PooledDevice::TryRunInline(Execution& execution) {
       return false;
     }
     lease = LeaseFor(execution);
+    CountOpen(execution);
   }
   Run(lease);
   return true;
@@ -118,7 +134,7 @@ absl::Status PooledDevice::Enqueue(Execution& execution) {
     if (!fault_.ok()) return fault_;
     absl::Status status = queue_.Push(execution);
     if (!status.ok()) return status;
-    PublishOpenCount();
+    CountOpen(execution);
     if (!free_lanes_.empty()) WakeOne();
   }
   services_.watch->Tell(deadline);
@@ -128,7 +144,7 @@ absl::Status PooledDevice::Enqueue(Execution& execution) {
 bool PooledDevice::Withdraw(Execution& execution) {
   absl::MutexLock lock(&mu_);
   if (!queue_.Remove(execution)) return false;
-  PublishOpenCount();
+  CountClosed(execution);
   QueueNs(execution) += NowNs() - execution.enqueued_ns;
   return true;
 }
@@ -142,7 +158,7 @@ absl::Time PooledDevice::AnswerExpired(absl::Time now) {
       if (expired == nullptr) {
         return std::min(queue_.NextDeadline(), StopOverdue(now));
       }
-      PublishOpenCount();
+      CountClosed(*expired);
     }
     QueueNs(*expired) += NowNs() - expired->enqueued_ns;
     services_.open->Answer(*expired, CheckStillWanted(*expired, now));
@@ -269,7 +285,7 @@ void PooledDevice::Run(const Lease& lease) {
     absl::MutexLock lock(&mu_);
     EndLease(lease);
     ++(status.ok() ? completed_ : failed_);
-    PublishOpenCount();
+    CountClosed(execution);
     if (!lane_is_busy) {
       free_lanes_.push_back(&lane);
       // This thread may be a caller that does not come back for the queue.
@@ -349,9 +365,9 @@ std::vector<Execution*> PooledDevice::EmptyQueue() {
   const int64_t now_ns = NowNs();
   while (Execution* execution = queue_.Pop()) {
     QueueNs(*execution) += now_ns - execution->enqueued_ns;
+    CountClosed(*execution);
     executions.push_back(execution);
   }
-  PublishOpenCount();
   return executions;
 }
 
@@ -361,6 +377,17 @@ void PooledDevice::WakeOne() {
   sleepers_.pop_back();
   sleeper->is_woken = true;
   sleeper->wake.Signal();
+}
+
+void PooledDevice::CountOpen(Execution& execution) {
+  execution.expected_ns = ExpectedNs(execution, info().id);
+  open_ns_.store(open_ns() + execution.expected_ns, std::memory_order_relaxed);
+  PublishOpenCount();
+}
+
+void PooledDevice::CountClosed(const Execution& execution) {
+  open_ns_.store(open_ns() - execution.expected_ns, std::memory_order_relaxed);
+  PublishOpenCount();
 }
 
 void PooledDevice::PublishOpenCount() {

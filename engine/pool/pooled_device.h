@@ -76,13 +76,16 @@ class PooledDevice final : public WaitingRoom {
   int64_t open_count() const {
     return open_count_.load(std::memory_order_relaxed);
   }
+  // What they take together, by estimate.
+  int64_t open_ns() const { return open_ns_.load(std::memory_order_relaxed); }
   // Executions that will come once their graph is compiled; whoever waits with
   // them counts them here.
   std::atomic<int64_t>& expected_count() { return expected_count_; }
-  // Both, for choosing among devices.
-  int64_t load() const {
-    return open_count() + expected_count_.load(std::memory_order_relaxed);
+  int64_t expected_count() const {
+    return expected_count_.load(std::memory_order_relaxed);
   }
+  // Both, for choosing among devices.
+  int64_t load() const { return open_count() + expected_count(); }
 
   struct Counts {
     int64_t in_flight = 0;
@@ -135,6 +138,10 @@ class PooledDevice final : public WaitingRoom {
   // Takes everything out of the queue.
   std::vector<Execution*> EmptyQueue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WakeOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // `execution` is open from here, or not any more.
+  void CountOpen(Execution& execution) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void CountClosed(const Execution& execution)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void PublishOpenCount() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const PoolOptions options_;
@@ -143,6 +150,7 @@ class PooledDevice final : public WaitingRoom {
   std::vector<std::unique_ptr<LaneSlot>> lanes_;
 
   std::atomic<int64_t> open_count_{0};
+  std::atomic<int64_t> open_ns_{0};  // written under mu_
   std::atomic<int64_t> expected_count_{0};
   std::atomic<bool> is_draining_{false};
   std::atomic<bool> is_lost_{false};  // fault_ is set

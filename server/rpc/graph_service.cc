@@ -162,12 +162,12 @@ absl::Status StartExplain(Engine& engine, Explain& call) {
     return FeatureOff(
         "Explaining a graph as deterministic that was not submitted so");
   }
-  TENSORD_ASSIGN_OR_RETURN(const std::optional<DeviceId> device,
+  TENSORD_ASSIGN_OR_RETURN(const DeviceWish wish,
                            FindDevice(engine, request.device()));
   TENSORD_ASSIGN_OR_RETURN(std::vector<Shape> shapes,
                            ResolveShapes(*graph, request.shapes()));
   engine.ExplainGraph(
-      std::move(graph), shapes, device,
+      std::move(graph), shapes, wish,
       [&call, shapes](absl::StatusOr<Explanation> explanation) {
         if (!explanation.ok()) {
           call.End(explanation.status());

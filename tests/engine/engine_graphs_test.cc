@@ -226,7 +226,7 @@ TEST_F(EngineGraphsTest, GraphsAreExplainedForTheShapesAsked) {
   const auto graph = harness.MustSubmit("a", AddChain(2, 1, 0));
   absl::Notification done;
   absl::StatusOr<Explanation> explained;
-  harness.engine().ExplainGraph(graph, {Shape{7}}, std::nullopt,
+  harness.engine().ExplainGraph(graph, {Shape{7}}, {},
                                 [&](absl::StatusOr<Explanation> explanation) {
                                   explained = std::move(explanation);
                                   done.Notify();

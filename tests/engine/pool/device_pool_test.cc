@@ -75,7 +75,7 @@ class DevicePoolTest : public ::testing::Test {
   }
 
   DeviceId Chosen(std::optional<DeviceId> wanted = std::nullopt) {
-    return (*pool_->Choose(capable_, wanted))->info().id;
+    return (*pool_->Choose(capable_, {.device = wanted}))->info().id;
   }
 
   FakeBackend fake_{BackendId::kVulkan, {.device_count = 3}};
@@ -107,21 +107,71 @@ TEST_F(DevicePoolTest, ChoosesTheLeastLoadedAndOfEqualsTheFirst) {
   EXPECT_EQ(Chosen(), Fake(0));
 }
 
+TEST_F(DevicePoolTest, ChoosesWhereTheRunIsExpectedToEndFirst) {
+  const auto chosen = [&](std::vector<DeviceEstimate> estimates) {
+    return (*pool_->Choose(capable_, {}, estimates))->info().id;
+  };
+  EXPECT_EQ(chosen({{Fake(0), 900}, {Fake(1), 300}, {Fake(2), 500}}), Fake(1));
+  EXPECT_EQ(chosen({{Fake(0), 300}, {Fake(1), 300}, {Fake(2), 300}}), Fake(0));
+  // A device without an estimate has no kernels for it, however idle it is.
+  EXPECT_EQ(chosen({{Fake(2), 9e9}}), Fake(2));
+  // Three times as fast, and that much work is in front.
+  const std::vector<DeviceEstimate> estimates = {{Fake(0), 9e6},
+                                                 {Fake(1), 3e6}};
+  auto compiled = std::make_shared<CompiledGraph>();
+  compiled->device_estimates = estimates;
+  compiled_ = compiled;
+  std::vector<std::unique_ptr<HeldRun>> runs;
+  const int lane_count = device(1).lane_count();
+  for (int i = 0; i < 2 * lane_count; ++i) {
+    EXPECT_EQ(chosen(estimates), Fake(1)) << i;
+    runs.push_back(Queue(device(1)));
+  }
+  // 3 ms of its own behind 2 * 3 ms on each lane are no less than 9 ms.
+  EXPECT_EQ(chosen(estimates), Fake(0));
+  EXPECT_EQ(device(1).open_ns(), 2 * lane_count * 3'000'000);
+  for (const auto& run : runs) {
+    run->go.Notify();
+    run->answered.WaitForNotification();
+  }
+  EXPECT_TRUE(open_.AwaitNone(absl::InfiniteFuture()));
+  EXPECT_EQ(device(1).open_ns(), 0);
+}
+
+TEST_F(DevicePoolTest, RunsThatNobodyKnowsCountToo) {
+  const std::vector<DeviceEstimate> estimates = {{Fake(0), 1000},
+                                                 {Fake(1), 2000}};
+  EXPECT_EQ((*pool_->Choose(capable_, {}, estimates))->info().id, Fake(0));
+  const auto unknown = Queue(device(0));
+  EXPECT_EQ((*pool_->Choose(capable_, {}, estimates))->info().id, Fake(1));
+  unknown->go.Notify();
+  unknown->answered.WaitForNotification();
+}
+
+TEST_F(DevicePoolTest, AWantedBackendIsAnyOfItsDevices) {
+  const DeviceWish vulkan{.backend = BackendId::kVulkan};
+  EXPECT_EQ((*pool_->Choose(BackendSet(), vulkan))->info().id, Fake(0));
+  device(0).SetDraining(true);
+  EXPECT_EQ((*pool_->Choose(BackendSet(), vulkan))->info().id, Fake(1));
+  EXPECT_THAT(pool_->Choose(capable_, {.backend = BackendId::kCuda}),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("'cuda'")));
+}
+
 TEST_F(DevicePoolTest, PassesOverWhatIsDrainingOrNotCapable) {
   device(0).SetDraining(true);
   EXPECT_EQ(Chosen(), Fake(1));
-  EXPECT_THAT(pool_->Choose(capable_, Fake(0)),
+  EXPECT_THAT(pool_->Choose(capable_, {.device = Fake(0)}),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("draining")));
-  EXPECT_THAT(pool_->Choose(capable_, Fake(9)),
+  EXPECT_THAT(pool_->Choose(capable_, {.device = Fake(9)}),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("vulkan:9")));
   device(1).SetDraining(true);
   device(2).SetDraining(true);
-  EXPECT_THAT(pool_->Choose(capable_, std::nullopt),
+  EXPECT_THAT(pool_->Choose(capable_, {}),
               StatusIs(absl::StatusCode::kUnavailable,
                        HasSubstr("vulkan:0 is draining; device vulkan:1 is")));
   device(1).SetDraining(false);
   EXPECT_EQ(Chosen(), Fake(1));
-  EXPECT_THAT(pool_->Choose(BackendSet(), std::nullopt),
+  EXPECT_THAT(pool_->Choose(BackendSet(), {}),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("no device")));
 }
 

@@ -54,6 +54,11 @@ TEST_F(ExecuteTest, RunsOnTheDeviceThatIsAskedFor) {
   ASSERT_TRUE(Execute(IdentityRequest(graph_id_, "null")).ok());
   EXPECT_EQ(response_.device(), "null:0");
   ASSERT_TRUE(Execute(IdentityRequest(graph_id_, "")).ok());
+  EXPECT_EQ(response_.device(), "cpu:0");
+  ASSERT_TRUE(Execute(IdentityRequest(graph_id_, "cpu")).ok());
+  EXPECT_EQ(response_.device(), "cpu:0");
+  EXPECT_EQ(Execute(IdentityRequest(graph_id_, "cuda")).error_code(),
+            grpc::StatusCode::NOT_FOUND);
   const grpc::Status status = Execute(IdentityRequest(graph_id_, "cpu:7"));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_THAT(status.error_message(), HasSubstr("cpu:7"));
