@@ -7,7 +7,8 @@
 // calling thread, as ONNX Runtime's Run() does. One line of JSON: times, nodes
 // before and after the passes, peak memory. With --profile also where the time
 // goes, from runs in which every launch is timed: by operator and kernel, and
-// the N nodes that take longest.
+// the N nodes that take longest; and how many launches took between half and
+// twice what was estimated (scripts/estimate_check.py shows it for all models).
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -64,12 +65,35 @@ Json Ranked(const std::map<Key, Share>& shares, int run_count, size_t limit,
   return rows;
 }
 
+// What one launch took in each traced run.
+using LaunchTimes = std::map<uint32_t, std::vector<int64_t>>;
+
+double MedianMs(std::vector<int64_t> times) {
+  std::nth_element(times.begin(), times.begin() + times.size() / 2,
+                   times.end());
+  return static_cast<double>(times[times.size() / 2]) / 1e6;
+}
+
+// Every launch counts, however short.
+Json EstimatesWithinTwice(const LaunchTimes& times,
+                          const Explanation& explanation) {
+  int64_t within = 0;
+  for (const auto& [index, launch_ns] : times) {
+    const double measured_ms = MedianMs(launch_ns);
+    const double estimated_ms = explanation.nodes.at(index).estimated_ns / 1e6;
+    within +=
+        estimated_ms <= 2 * measured_ms && measured_ms <= 2 * estimated_ms;
+  }
+  return {{"launches", times.size()}, {"within_twice", within}};
+}
+
 // Where the time of data set 0 goes. "between_ms" is what no launch was charged
 // with, the engine's own: the median over the runs, since a run that another
 // process interrupts is charged for that here.
 absl::StatusOr<Json> Profile(ModelEngine& engine, const Options& options) {
   std::map<std::pair<std::string, std::string>, Share> by_kernel;
   std::map<uint32_t, Share> by_node;
+  LaunchTimes launch_times;
   RunTimes total(1), between(1);
   int run_count = 0;
   const int64_t end = NowNs() + static_cast<int64_t>(options.seconds * 1e9);
@@ -87,6 +111,7 @@ absl::StatusOr<Json> Profile(ModelEngine& engine, const Options& options) {
         share->ns += ns_of_row;
         ++share->launches;
       }
+      launch_times[row.node_index].push_back(ns_of_row);
     }
     total.Add(0, ns);
     between.Add(0, ns - launched_ns);
@@ -102,6 +127,7 @@ absl::StatusOr<Json> Profile(ModelEngine& engine, const Options& options) {
          return Json{{"op", key.first}, {"kernel", key.second}};
        })}};
   if (is_staged) return profile;
+  profile["estimates"] = EstimatesWithinTwice(launch_times, explanation);
   profile["nodes"] =
       Ranked(by_node, run_count, options.profiled_nodes, [&](uint32_t index) {
         const ExplainedNode& node = explanation.nodes.at(index);
@@ -109,6 +135,7 @@ absl::StatusOr<Json> Profile(ModelEngine& engine, const Options& options) {
                     {"op", node.op},
                     {"kernel", node.kernel},
                     {"shape", node.output_shape},
+                    {"median_ms", MedianMs(launch_times.at(index))},
                     {"estimated_ms", node.estimated_ns / 1e6}};
       });
   return profile;
