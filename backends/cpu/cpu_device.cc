@@ -51,11 +51,12 @@ DeviceInfo MakeInfo(DeviceId id, const CpuIdentity& identity, int thread_count,
   // All lanes share the worker threads. The second one is there so that a short
   // execution need not wait for a long one even where there is one CPU.
   info.max_lanes = std::max(2, thread_count);
-  // Single precision matrix products ran at 40 GFLOP/s a thread on a Zen 4
-  // server, and a copy at 10 GB/s; four threads fill a usual memory bus.
-  // Placement needs the magnitude; tuning measures the rest.
-  info.flops_per_ns = 40.0 * thread_count;
-  info.bytes_per_ns = 10.0 * std::min(thread_count, 4);
+  // What is supposed until somebody measures (engine/place/calibration.h):
+  // single precision products of a core with AVX2 or AVX-512 (100 to 256
+  // operations a nanosecond), and sums of tensors that are in its caches; four
+  // threads fill a usual memory bus.
+  info.flops_per_ns = 128.0 * thread_count;
+  info.bytes_per_ns = 64.0 * std::min(thread_count, 4);
   info.launch_overhead_ns = 100;
   return info;
 }

@@ -146,12 +146,15 @@
          .caps = {.in_place_inputs = 0b111})
 #define COPY(dtype, bytes, suffix, op, name, file) \
   KERNEL(op, name "_" suffix, All(DType::dtype), file, .run = &Run##op<bytes>)
+#define COPY_AT_COST(dtype, bytes, suffix, op, name, file) \
+  KERNEL(op, name "_" suffix, All(DType::dtype), file,     \
+         .cost = &op##Cost, .run = &Run##op<bytes>)
 #define POOL(T, suffix, op, name)                          \
   KERNEL(op, name "_" suffix, All(kDTypeOf<T>), "pool.cc", \
          .accepts = &AcceptsPool, .cost = &PoolCost, .run = &Run##op<T>)
 #define GLOBAL_POOL(T, suffix, op, name)                          \
   KERNEL(op, name "_" suffix, All(kDTypeOf<T>), "global_pool.cc", \
-         .run = &Run##op<T>)
+         .cost = &GlobalPoolCost, .run = &Run##op<T>)
 // Nodes with their channels in the last dimension, which other rows decline.
 #define POOL_CHANNELS_LAST(T, suffix, op, name)                        \
   KERNEL(op, name "_" suffix "_channels_last", All(kDTypeOf<T>),       \
@@ -161,7 +164,7 @@
 #define GLOBAL_POOL_CHANNELS_LAST(T, suffix, op, name)                 \
   KERNEL(op, name "_" suffix "_channels_last", All(kDTypeOf<T>),       \
          "pool_channels_last.cc", .accepts = &AcceptsPoolChannelsLast, \
-         .run = &Run##op##ChannelsLast<T>,                             \
+         .cost = &GlobalPoolCost, .run = &Run##op##ChannelsLast<T>,    \
          .caps = {.takes_channels_last = true})
 #define CONV_CHANNELS_LAST(T, suffix, ...)                              \
   KERNEL(Conv, "conv_" suffix "_channels_last", All(kDTypeOf<T>),       \
@@ -256,7 +259,7 @@
 #define SLICE(dtype, bytes, suffix, Index, index)                            \
   KERNEL(Slice, "slice_" suffix "_" index,                                   \
          Takes({DType::dtype, kDTypeOf<Index>}, {DType::dtype}), "slice.cc", \
-         .run = &RunSlice<bytes, Index>)
+         .cost = &SliceCost, .run = &RunSlice<bytes, Index>)
 
 // The statistics may be of other floating dtypes, which the kernel asks for.
 #define BATCH_NORMALIZATION(T, suffix, ...)                                  \

@@ -7,6 +7,7 @@
 #include "backends/cpu/kernels/fused_kernels.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/linear_algebra_kernels.h"
+#include "backends/cpu/kernels/movement_costs.h"
 #include "backends/cpu/kernels/random_kernels.h"
 #include "backends/cpu/kernels/sampling_kernels.h"
 #include "backends/cpu/kernels/signal_kernels.h"
@@ -123,7 +124,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
     BYTES(COMPRESS),
 
-    BYTES(COPY, Concat, "concat", "concat.cc"),
+    BYTES(COPY_AT_COST, Concat, "concat", "concat.cc"),
 
     BYTES(CONSTANT_OF_SHAPE),
 
@@ -577,7 +578,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
     ALL_NUMBERS(TOP_K),
 
-    BYTES(COPY, Transpose, "transpose", "transpose.cc"),
+    BYTES(COPY_AT_COST, Transpose, "transpose", "transpose.cc"),
 
     BYTES(TRILU),
 

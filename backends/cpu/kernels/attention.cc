@@ -248,7 +248,8 @@ KernelCost AttentionCost(const NodeSite& site) {
     if (site.has_input(i)) elements += site.input(i).shape.element_count();
   }
   return {.flops = scores * (2.0 * (geometry.size + geometry.value_size) + 14),
-          .bytes = elements * ByteSize(site.input_dtype(0), 1)};
+          .bytes = elements * ByteSize(site.input_dtype(0), 1),
+          .efficiency = 0.06};
 }
 
 template <typename T>

@@ -19,6 +19,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 
 namespace tensord {
 namespace {
@@ -99,7 +100,8 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareBatchNormalization(
 KernelCost BatchNormalizationCost(const NodeSite& site) {
   const double elements = site.input(0).shape.element_count();
   return {.flops = 2 * elements,
-          .bytes = 2.0 * ByteSize(site.input_dtype(0), 1) * elements};
+          .bytes = 2.0 * ByteSize(site.input_dtype(0), 1) * elements,
+          .efficiency = kPortableEfficiency};
 }
 
 template <typename T>

@@ -26,6 +26,7 @@
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/conv_windows.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/kernels/is_stopped.h"
@@ -293,12 +294,21 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareConv(const NodeSite& site,
 }
 
 KernelCost ConvCost(const NodeSite& site) {
+  constexpr int64_t kFewPixels = 8;
   const Geometry geometry = GeometryOf(site);
   const double outputs = site.output(0).shape.element_count();
   const double elements = outputs + site.input(0).shape.element_count() +
                           site.input(1).shape.element_count();
-  return {.flops = 2.0 * outputs * geometry.depth() + EpilogueFlops(site),
-          .bytes = elements * ByteSize(site.input_dtype(0), 1)};
+  KernelCost cost{
+      .flops = 2.0 * outputs * geometry.depth() + EpilogueFlops(site),
+      .bytes = elements * ByteSize(site.input_dtype(0), 1),
+      .efficiency = kPortableEfficiency};
+  if (geometry.outputs() < kFewPixels) {
+    // Every weight is read for little; it takes a microsecond to begin.
+    cost.flops += 4600;
+    cost.efficiency = 0.015;
+  }
+  return cost;
 }
 
 namespace {

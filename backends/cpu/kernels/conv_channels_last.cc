@@ -38,8 +38,8 @@ using conv::Geometry;
 // Sums that are kept side by side.
 constexpr int64_t kStrip = 64;
 
-// A blocked kernel multiplies this much faster; see ConvChannelsLastCost.
-constexpr double kSlowness = 4;
+// A quarter of a blocked kernel's (efficiency.h).
+constexpr double kEfficiency = 0.04;
 
 Geometry GeometryOf(const NodeSite& site) {
   return conv::Resolve(std::get<ConvParams>(site.params), site.input(0).shape,
@@ -182,14 +182,13 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareConvChannelsLast(
   return std::make_unique<ArrangedWeights<T>>(*std::move(arranged));
 }
 
-// Told as slower than it would be at the device's rate, so that a layout is
-// chosen for what its kernel gives.
 KernelCost ConvChannelsLastCost(const NodeSite& site) {
   const double outputs = site.output(0).shape.element_count();
   const double elements = outputs + site.input(0).shape.element_count() +
                           site.input(1).shape.element_count();
-  return {.flops = 2 * kSlowness * outputs * GeometryOf(site).depth(),
-          .bytes = elements * ByteSize(site.input_dtype(0), 1)};
+  return {.flops = 2 * outputs * GeometryOf(site).depth(),
+          .bytes = elements * ByteSize(site.input_dtype(0), 1),
+          .efficiency = kEfficiency};
 }
 
 template <typename T>

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/integer_conv.h"
 
 namespace tensord {
@@ -28,7 +29,8 @@ KernelCost ConvIntegerCost(const NodeSite& site) {
   const double outputs = site.output(0).shape.element_count();
   return {.flops = 2.0 * outputs * geometry.depth(),
           .bytes = 4 * outputs + site.input(0).shape.element_count() +
-                   site.input(1).shape.element_count()};
+                   site.input(1).shape.element_count(),
+          .efficiency = kPortableEfficiency};
 }
 
 template <typename X, typename W>

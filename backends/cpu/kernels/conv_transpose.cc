@@ -221,7 +221,8 @@ KernelCost ConvTransposeCost(const NodeSite& site) {
   const double elements = inputs + site.output(0).shape.element_count() +
                           site.input(1).shape.element_count();
   return {.flops = 2.0 * inputs * ProductRows(geometry) + EpilogueFlops(site),
-          .bytes = elements * ByteSize(site.input_dtype(0), 1)};
+          .bytes = elements * ByteSize(site.input_dtype(0), 1),
+          .efficiency = 0.13};
 }
 
 namespace {

@@ -25,6 +25,7 @@
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/cpu/kernels/conv_geometry.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/instantiate.h"
 #include "backends/cpu/kernels/is_stopped.h"
 
@@ -234,7 +235,8 @@ KernelCost DeformConvCost(const NodeSite& site) {
   }
   return {.flops = 2 * columns * static_cast<double>(geometry.rows + 4),
           .bytes = static_cast<double>(ByteSize(site.input_dtype(0), 1)) *
-                   static_cast<double>(elements)};
+                   static_cast<double>(elements),
+          .efficiency = kPortableEfficiency};
 }
 
 template <typename T>

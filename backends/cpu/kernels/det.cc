@@ -14,6 +14,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/instantiate.h"
 
 namespace tensord {
@@ -76,7 +77,8 @@ KernelCost DetCost(const NodeSite& site) {
   return {
       .flops = elements * static_cast<double>(RowCount(x)) * 2 / 3,
       .bytes = elements * static_cast<double>(ByteSize(site.input_dtype(0), 1) +
-                                              sizeof(double))};
+                                              sizeof(double)),
+      .efficiency = kPortableEfficiency};
 }
 
 template <typename T>

@@ -25,6 +25,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/einsum_steps.h"
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/kernels/wrapping.h"
@@ -153,7 +154,9 @@ KernelCost EinsumCost(const NodeSite& site) {
                static_cast<double>(plan->CountOf(product.summed));
     }
   }
-  return {.flops = flops, .bytes = elements * ByteSize(site.input_dtype(0), 1)};
+  return {.flops = flops,
+          .bytes = elements * ByteSize(site.input_dtype(0), 1),
+          .efficiency = kPortableEfficiency};
 }
 
 template <typename T>

@@ -96,7 +96,9 @@ void ApplyEpilogue(const KernelCall& call, const EpiloguePlan& plan) {
 
 double EpilogueFlops(const NodeSite& site) {
   if (site.params.epilogue == nullptr) return 0;
-  return ExpressionFlops(site.params.epilogue->expression) *
+  // As long as so much of a product; the output is in a near cache.
+  constexpr double kStepFlops = 6;
+  return kStepFlops * ExpressionFlops(site.params.epilogue->expression) *
          static_cast<double>(site.output(0).shape.element_count());
 }
 

@@ -21,6 +21,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/few_rows.h"
 #include "backends/cpu/kernels/gemm_addend.h"
@@ -44,7 +45,8 @@ KernelCost GemmCost(const NodeSite& site) {
                                   site.input(0).shape, site.output(0).shape);
   const double m = extents.m, n = extents.n, k = extents.k;
   return {.flops = 2 * m * n * k + EpilogueFlops(site),
-          .bytes = (m * k + k * n + m * n) * ByteSize(site.input_dtype(0), 1)};
+          .bytes = (m * k + k * n + m * n) * ByteSize(site.input_dtype(0), 1),
+          .efficiency = ProductEfficiency(m)};
 }
 
 absl::Status AcceptsGemm(const NodeSite& site) { return AcceptsEpilogue(site); }

@@ -21,6 +21,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 
 namespace tensord {
 namespace {
@@ -188,7 +189,8 @@ KernelCost GridSampleCost(const NodeSite& site) {
       .flops = 2 * taps * outputs,
       .bytes = (taps + 1) * outputs * bytes +
                static_cast<double>(ByteSize(
-                   site.input_dtype(1), site.input(1).shape.element_count()))};
+                   site.input_dtype(1), site.input(1).shape.element_count())),
+      .efficiency = kPortableEfficiency};
 }
 
 template <typename T, typename Grid>

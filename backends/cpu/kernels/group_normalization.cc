@@ -16,6 +16,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/row_sums.h"
 
 namespace tensord {
@@ -69,7 +70,8 @@ absl::Status Normalize(const KernelCall& call, int64_t groups) {
 KernelCost GroupNormalizationCost(const NodeSite& site) {
   const double elements = site.input(0).shape.element_count();
   return {.flops = 8 * elements,
-          .bytes = 2.0 * ByteSize(site.input_dtype(0), 1) * elements};
+          .bytes = 2.0 * ByteSize(site.input_dtype(0), 1) * elements,
+          .efficiency = kPortableEfficiency};
 }
 
 template <typename T>

@@ -132,7 +132,8 @@ U* OptionalOutput(const KernelCall& call, size_t i) {
 KernelCost LayerNormalizationCost(const NodeSite& site) {
   const double elements = site.input(0).shape.element_count();
   return {.flops = 8 * elements,
-          .bytes = 2.0 * ByteSize(site.input_dtype(0), 1) * elements};
+          .bytes = 2.0 * ByteSize(site.input_dtype(0), 1) * elements,
+          .efficiency = 0.035};
 }
 
 template <typename T, typename U>

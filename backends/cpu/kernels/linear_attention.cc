@@ -21,6 +21,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/is_stopped.h"
 
 namespace tensord {
@@ -203,7 +204,9 @@ KernelCost LinearAttentionCost(const NodeSite& site) {
   const double tokens = site.input(0).shape[1];
   const double reads =
       static_cast<double>(params.query_heads) / params.key_value_heads;
-  return {.flops = (5 + 2 * reads) * states * tokens, .bytes = 12 * states};
+  return {.flops = (5 + 2 * reads) * states * tokens,
+          .bytes = 12 * states,
+          .efficiency = kPortableEfficiency};
 }
 
 template <typename T, typename S>

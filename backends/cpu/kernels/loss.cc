@@ -26,6 +26,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 
 namespace tensord {
 namespace {
@@ -204,10 +205,14 @@ KernelCost LossCost(const NodeSite& site) {
   const double scores = site.input(0).shape.element_count();
   const double element_bytes = ByteSize(site.input_dtype(0), 1);
   if (!HasSoftmax(site)) {
-    return {.flops = 2 * samples, .bytes = (8 + element_bytes) * samples};
+    return {.flops = 2 * samples,
+            .bytes = (8 + element_bytes) * samples,
+            .efficiency = kPortableEfficiency};
   }
   // exp() counts for about ten operations.
-  return {.flops = 14 * scores, .bytes = 2 * element_bytes * scores};
+  return {.flops = 14 * scores,
+          .bytes = 2 * element_bytes * scores,
+          .efficiency = kPortableEfficiency};
 }
 
 template <typename T, typename Index>

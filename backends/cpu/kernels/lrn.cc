@@ -16,6 +16,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 
 namespace tensord {
 
@@ -24,7 +25,8 @@ KernelCost LrnCost(const NodeSite& site) {
   const double elements = x.element_count();
   const double window = std::min(std::get<LrnParams>(site.params).size, x[1]);
   return {.flops = 2 * elements * window,
-          .bytes = 2 * elements * ByteSize(site.input_dtype(0), 1)};
+          .bytes = 2 * elements * ByteSize(site.input_dtype(0), 1),
+          .efficiency = kPortableEfficiency};
 }
 
 template <typename T>

@@ -19,6 +19,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/few_rows.h"
 #include "backends/cpu/kernels/gemm.h"
@@ -46,7 +47,8 @@ KernelCost MatMulCost(const NodeSite& site) {
   const double elements = outputs + site.input(0).shape.element_count() +
                           site.input(1).shape.element_count();
   return {.flops = 2 * outputs * product.k + EpilogueFlops(site),
-          .bytes = elements * ByteSize(site.input_dtype(0), 1)};
+          .bytes = elements * ByteSize(site.input_dtype(0), 1),
+          .efficiency = ProductEfficiency(product.m)};
 }
 
 absl::Status AcceptsMatMul(const NodeSite& site) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/integer_matmul.h"
 
 namespace tensord {
@@ -21,7 +22,8 @@ KernelCost MatMulIntegerCost(const NodeSite& site) {
   const double outputs = site.output(0).shape.element_count();
   return {.flops = 2 * outputs * product.k,
           .bytes = 4 * outputs + site.input(0).shape.element_count() +
-                   site.input(1).shape.element_count()};
+                   site.input(1).shape.element_count(),
+          .efficiency = kPortableEfficiency};
 }
 
 template <typename A, typename B>

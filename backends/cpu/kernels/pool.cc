@@ -64,7 +64,8 @@ KernelCost PoolCost(const NodeSite& site) {
   const double element_bytes = ByteSize(site.input_dtype(0), 1);
   return {
       .flops = window * outputs,
-      .bytes = element_bytes * (outputs + site.input(0).shape.element_count())};
+      .bytes = element_bytes * (outputs + site.input(0).shape.element_count()),
+      .efficiency = 0.018};
 }
 
 template <typename T>

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/integer_conv.h"
 #include "backends/cpu/kernels/quantization.h"
 
@@ -35,7 +36,8 @@ KernelCost QLinearConvCost(const NodeSite& site) {
   const double outputs = site.output(0).shape.element_count();
   return {.flops = 2.0 * outputs * geometry.depth(),
           .bytes = outputs + site.input(kX).shape.element_count() +
-                   site.input(kW).shape.element_count()};
+                   site.input(kW).shape.element_count(),
+          .efficiency = kPortableEfficiency};
 }
 
 template <typename X, typename W, typename Y>

@@ -15,6 +15,7 @@
 
 #include "backends/api/float16.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/integer_matmul.h"
 #include "backends/cpu/kernels/quantization.h"
 
@@ -30,7 +31,8 @@ KernelCost QLinearMatMulCost(const NodeSite& site) {
   const double outputs = site.output(0).shape.element_count();
   return {.flops = 2 * outputs * product.k,
           .bytes = outputs + site.input(kA).shape.element_count() +
-                   site.input(kB).shape.element_count()};
+                   site.input(kB).shape.element_count(),
+          .efficiency = kPortableEfficiency};
 }
 
 template <typename A, typename B, typename Y, typename S>

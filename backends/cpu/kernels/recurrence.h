@@ -10,6 +10,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/is_stopped.h"
 #include "backends/cpu/kernels/transposed_product.h"
 
@@ -285,7 +286,8 @@ inline KernelCost Cost(const NodeSite& site, int64_t gates) {
   return {.flops = 2 * rows * weights,
           .bytes = element_bytes * (rows * (extents.input + extents.hidden) +
                                     extents.directions * weights *
-                                        std::max<int64_t>(extents.steps, 1))};
+                                        std::max<int64_t>(extents.steps, 1)),
+          .efficiency = kPortableEfficiency};
 }
 
 }  // namespace tensord::recurrence

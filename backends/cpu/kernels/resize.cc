@@ -27,6 +27,7 @@
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/api/resize_extents.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/element.h"
 #include "backends/cpu/kernels/resize_axis.h"
 #include "backends/cpu/kernels/saturate.h"
@@ -283,8 +284,10 @@ KernelCost ResizeCost(const NodeSite& site) {
       static_cast<double>(site.input(0).shape.element_count()) +
       static_cast<double>(site.output(0).shape.element_count());
   const bool is_nearest = ParamsOf(site).mode == ResizeMode::kNearest;
-  return {.flops = is_nearest ? 0 : 8 * elements,
-          .bytes = elements * ByteSize(site.input_dtype(0), 1)};
+  // Nearest ones are copied pixel by pixel.
+  return {.flops = is_nearest ? elements : 8 * elements,
+          .bytes = elements * ByteSize(site.input_dtype(0), 1),
+          .efficiency = is_nearest ? 0.028 : kPortableEfficiency};
 }
 
 template <int kElementBytes>

@@ -161,7 +161,7 @@ bool IsCostlyStep(OpKind op) {
 }
 
 double ExpressionFlops(const Expression& expression) {
-  constexpr double kCostlyFlops = 20;
+  constexpr double kCostlyFlops = 8;
   double flops = 0;
   for (const ExpressionStep& step : expression.steps) {
     flops += IsCostlyStep(step.op) ? kCostlyFlops : 1;

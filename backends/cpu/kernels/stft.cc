@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/api/float16.h"
 #include "backends/api/kernel.h"
+#include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/fourier.h"
 #include "backends/cpu/kernels/host_scalar.h"
 
@@ -87,7 +88,8 @@ KernelCost StftCost(const NodeSite& site) {
                    fourier::Flops(static_cast<double>(LengthOf(site))),
           .bytes = static_cast<double>(ByteSize(
               site.input_dtype(0), site.input(0).shape.element_count() +
-                                       site.output(0).shape.element_count()))};
+                                       site.output(0).shape.element_count())),
+          .efficiency = kPortableEfficiency};
 }
 
 template <typename T>

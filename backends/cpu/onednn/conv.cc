@@ -20,7 +20,11 @@ namespace tensord::onednn {
 namespace {
 
 // What it costs to turn one element around.
-constexpr double kTurnFlops = 32;
+constexpr double kTurnFlops = 160;
+// Windows of one channel each are not products.
+constexpr double kDepthwiseSpeedup = 0.23;
+// A single pixel takes the library so many calls' time more.
+constexpr double kPixelCalls = 4;
 
 // Nothing is to be computed.
 bool IsEmpty(const NodeSite& site) {
@@ -75,8 +79,16 @@ KernelCost ConvCost(const NodeSite& site) {
   const double x = site.input(0).shape.element_count();
   const double w = site.input(1).shape.element_count();
   const double y = site.output(0).shape.element_count();
-  double flops = 2 * y * ConvGeometryOf(site).depth() /
-                 (kFactors == Factors::kBFloat16 ? kRoundedSpeedup : kSpeedup);
+  const conv::Geometry geometry = ConvGeometryOf(site);
+  const bool is_depthwise = geometry.groups > 1 && geometry.channels == 1;
+  const double speedup =
+      is_depthwise
+          ? kDepthwiseSpeedup
+          : (kFactors == Factors::kBFloat16 ? kRoundedSpeedup : kSpeedup);
+  double flops = kCallFlops + 2 * y * geometry.depth() / speedup;
+  if (!is_depthwise && geometry.outputs() == 1) {
+    flops += kPixelCalls * kCallFlops;
+  }
   if (!std::get<ConvParams>(site.params).channels_last) {
     flops += kTurnFlops * (x + y);
   }

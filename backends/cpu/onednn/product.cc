@@ -246,9 +246,16 @@ KernelCost ProductCost(const NodeSite& node, const ProductSite& site,
   for (size_t i = 0; i < node.layouts.size(); ++i) {
     bytes += ByteSize(node.dtypes[i], node.layouts[i].shape.element_count());
   }
-  const double speedup = site.rounds() ? kRoundedSpeedup : kSpeedup;
-  return {.flops = batch * site.flops() / speedup + EpilogueFlops(node),
-          .bytes = bytes};
+  // With few rows every weight is read for little.
+  constexpr double kRowSpeedup = 0.07;
+  const double speedup =
+      std::min(site.rounds() ? kRoundedSpeedup : kSpeedup,
+               kRowSpeedup * static_cast<double>(std::max<int64_t>(site.m, 1)));
+  const double efficiency = std::min(speedup, 1.0);
+  const double flops =
+      batch * (site.flops() / speedup + kCallFlops) + EpilogueFlops(node);
+  return {
+      .flops = efficiency * flops, .bytes = bytes, .efficiency = efficiency};
 }
 
 }  // namespace tensord::onednn

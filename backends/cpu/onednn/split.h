@@ -25,11 +25,13 @@ inline constexpr double kPartFlops = 8e6;
 // The same of products of bytes, with which AMX and VNNI are faster.
 inline constexpr double kIntegerPartFlops = 64e6;
 
-// How many times as fast as the portable kernels' arithmetic the library's is,
-// for costs (KernelCost counts in the portable ones').
-inline constexpr double kSpeedup = 1.6;
+// For costs: how many times as fast as the device's rate (DeviceInfo, which is
+// that of a large float32 product) the library's products of middling size are.
+inline constexpr double kSpeedup = 0.8;
 inline constexpr double kRoundedSpeedup = 2 * kSpeedup;
-inline constexpr double kIntegerSpeedup = 5;
+inline constexpr double kIntegerSpeedup = 1.2;
+// The arithmetic that is done while a call of the library begins and ends.
+inline constexpr double kCallFlops = 2e5;
 
 // The machine's processors, whether this process may use them or not; of a
 // large machine as many as a part of it would have, since each part costs.
