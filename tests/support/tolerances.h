@@ -1,37 +1,7 @@
 #ifndef TENSORD_TESTS_SUPPORT_TOLERANCES_H_
 #define TENSORD_TESTS_SUPPORT_TOLERANCES_H_
 
-#include <cstdint>
-
-#include "backends/api/dtype.h"
-
-namespace tensord {
-
-// How far a kernel may be from the portable CPU kernel, or from a reference in
-// double precision: |actual - expected| <= absolute + relative * |expected|.
-struct Tolerance {
-  double relative = 0;
-  double absolute = 0;
-};
-
-// What an operator does to rounding errors.
-enum class OpFamily {
-  kMovement,        // copies, gathers, comparisons, selections: exact
-  kArithmetic,      // a few operations an element: +, *, /, sqrt, clip
-  kTranscendental,  // exp, tanh, erf, pow and what is made of them
-  kReduction,       // sums, means, softmax, normalisations
-  kContraction,     // matmul, conv, attention: sums of products
-  // The same of float32 factors that are rounded to bfloat16, as
-  // Precision::kAllowBf16 allows; sums are float32.
-  kRoundedContraction,
-  kQuantized,  // rounds to an integer step
-};
-
-// The one table of tolerances. `depth` is how many terms one output sums up
-// (reductions and contractions): errors of rounding grow with its square root.
-// Dtypes of no row (integers, bool) must be equal, but for kQuantized.
-Tolerance ToleranceFor(DType dtype, OpFamily family, int64_t depth = 1);
-
-}  // namespace tensord
+// The one table of tolerances, where tests look for it.
+#include "backends/api/tolerances.h"  // IWYU pragma: export
 
 #endif  // TENSORD_TESTS_SUPPORT_TOLERANCES_H_

@@ -1,4 +1,4 @@
-#include "tests/support/tolerances.h"
+#include "backends/api/tolerances.h"
 
 #include <algorithm>
 #include <cmath>
