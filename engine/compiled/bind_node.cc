@@ -70,6 +70,7 @@ absl::StatusOr<BoundNode> BindNode(const BindingScope& scope, NodeId node_id,
       .require_deterministic = scope.options.deterministic,
       .precision = scope.options.precision,
       .max_workspace_bytes = max_workspace_bytes,
+      .measured = scope.environment.measured,
       .declined = &bound.declined};
   absl::StatusOr<CompiledNode> compiled =
       CompileNode(node.op, NodeDTypes(scope.inference, node),

@@ -54,6 +54,43 @@ absl::Status Accepts(const KernelEntry& entry, const NodeSite& site,
       knowledge.max_workspace_bytes));
 }
 
+// Null unless the kernel that they speak for is still there and accepts.
+std::shared_ptr<const MeasuredSite> FindMeasured(
+    const NodeSite& site, absl::Span<const KernelBinding> siblings,
+    const NodeKnowledge& knowledge) {
+  if (knowledge.measured == nullptr || knowledge.device == nullptr ||
+      knowledge.require_deterministic || siblings.size() < 2) {
+    return nullptr;
+  }
+  std::shared_ptr<const MeasuredSite> measured =
+      knowledge.measured->Find(site, *knowledge.device);
+  if (measured == nullptr) return nullptr;
+  for (const KernelBinding& binding : siblings) {
+    if (measured->best().kernel != binding.entry->name) continue;
+    if (Accepts(*binding.entry, site, knowledge).ok()) return measured;
+  }
+  return nullptr;
+}
+
+// The chosen one of `siblings`, null for none; `declined` gets those before it.
+const KernelBinding* Choose(const NodeSite& site,
+                            absl::Span<const KernelBinding> siblings,
+                            const NodeKnowledge& knowledge,
+                            std::vector<NoBackendForOp::Declined>& declined) {
+  const std::shared_ptr<const MeasuredSite> measured =
+      FindMeasured(site, siblings, knowledge);
+  for (const KernelBinding& binding : siblings) {
+    absl::Status status = Accepts(*binding.entry, site, knowledge);
+    if (status.ok() && measured != nullptr) {
+      status = measured->Judge(binding.entry->name);
+    }
+    if (status.ok()) return &binding;
+    declined.push_back(
+        {binding.backend, binding.entry->name, std::string(status.message())});
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 absl::StatusOr<CompiledNode> CompileNode(OpKind op, DTypeList dtypes,
@@ -69,18 +106,9 @@ absl::StatusOr<CompiledNode> CompileNode(OpKind op, DTypeList dtypes,
                       .params = params,
                       .precision = knowledge.precision};
   std::vector<NoBackendForOp::Declined> declined;
-  const KernelBinding* chosen = nullptr;
   const std::vector<KernelBinding> siblings =
       table.Siblings(op, dtypes, input_count, backend);
-  for (const KernelBinding& binding : siblings) {
-    absl::Status status = Accepts(*binding.entry, site, knowledge);
-    if (status.ok()) {
-      chosen = &binding;
-      break;
-    }
-    declined.push_back(
-        {backend, binding.entry->name, std::string(status.message())});
-  }
+  const KernelBinding* chosen = Choose(site, siblings, knowledge, declined);
   if (chosen == nullptr) {
     NoBackendForOp detail = table.Diagnose(op, dtypes, input_count, backend);
     if (declined.size() > NoBackendForOp::kMaxRows) {
@@ -113,13 +141,11 @@ absl::StatusOr<CompiledNode> CompileNode(OpKind op, DTypeList dtypes,
 const KernelEntry* ChooseKernel(const NodeSite& site, BackendId backend,
                                 const KernelBindingTable& table,
                                 const NodeKnowledge& knowledge) {
-  for (const KernelBinding& binding :
-       table.Siblings(site.op, site.dtypes, site.input_count, backend)) {
-    if (Accepts(*binding.entry, site, knowledge).ok()) {
-      return binding.entry;
-    }
-  }
-  return nullptr;
+  std::vector<NoBackendForOp::Declined> declined;
+  const std::vector<KernelBinding> siblings =
+      table.Siblings(site.op, site.dtypes, site.input_count, backend);
+  const KernelBinding* chosen = Choose(site, siblings, knowledge, declined);
+  return chosen == nullptr ? nullptr : chosen->entry;
 }
 
 absl::StatusOr<CompletionHandle> ExecuteCompiledWithWaitHint(

@@ -16,6 +16,7 @@
 #include "backends/api/completion.h"
 #include "backends/api/kernel.h"
 #include "engine/compiled/kernel_binding_table.h"
+#include "engine/compiled/kernel_choice.h"
 #include "engine/compiled/no_backend_for_op.h"
 #include "engine/profile/shard.h"
 
@@ -64,14 +65,20 @@ struct NodeKnowledge {
   // Kernels that need more scratch memory decline.
   uint64_t max_workspace_bytes = std::numeric_limits<uint64_t>::max();
 
+  // What was measured on `device`; null: nothing. A kernel that was found to be
+  // the fastest is chosen where it accepts, but for deterministic graphs, whose
+  // results must not depend on what was measured when.
+  const KernelChoice* measured = nullptr;
+
   // Filled with every sibling that was passed over and why, also on success.
   std::vector<NoBackendForOp::Declined>* declined = nullptr;
 };
 
-// Resolves the kernel of one node: the first sibling of (op, dtypes, backend)
-// that accepts it. `dtypes` lists the inputs (kUndefined for an absent one),
-// then the outputs. Pure: no device is touched, nothing is allocated there.
-// Errors: kUnimplemented with NoBackendForOp when there is none.
+// Resolves the kernel of one node: the sibling of (op, dtypes, backend) that
+// was measured to be the fastest, else the first that accepts it. `dtypes`
+// lists the inputs (kUndefined for an absent one), then the outputs. Pure: no
+// device is touched, nothing is allocated there. Errors: kUnimplemented with
+// NoBackendForOp when there is none.
 absl::StatusOr<CompiledNode> CompileNode(OpKind op, DTypeList dtypes,
                                          int input_count, BackendId backend,
                                          OpParams params,

@@ -14,6 +14,7 @@
 #include "backends/api/precision.h"
 #include "engine/compiled/compiled_graph.h"
 #include "engine/compiled/kernel_binding_table.h"
+#include "engine/compiled/kernel_choice.h"
 #include "engine/compiled/preparation.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/limits.h"
@@ -41,6 +42,8 @@ struct CompileOptions {
 struct CompilerEnvironment {
   const KernelBindingTable* table = nullptr;
   op_profile::OpProfile* profile = nullptr;  // null: kernels are not accounted
+  // Null: kernels are chosen by the order of the table alone. Thread-safe.
+  const KernelChoice* measured = nullptr;
   // Null: nothing is folded. Used by compiler and lane threads at once, so it
   // must be thread-safe (SharedEvaluator).
   HostEvaluator* evaluator = nullptr;

@@ -86,6 +86,65 @@ TEST_F(CompileNodeTest, OnlyARequestThatAllowsItIsRounded) {
   EXPECT_EQ(name(Precision::kAllowBf16), "fake_mul_rounded");
 }
 
+// Says of every node what the test says.
+class FixedChoice final : public KernelChoice {
+ public:
+  explicit FixedChoice(MeasuredSite site)
+      : site_(std::make_shared<const MeasuredSite>(std::move(site))) {}
+  std::shared_ptr<const MeasuredSite> Find(const NodeSite&,
+                                           const DeviceInfo&) const override {
+    return site_;
+  }
+
+ private:
+  std::shared_ptr<const MeasuredSite> site_;
+};
+
+TEST_F(CompileNodeTest, WhatWasMeasuredComesBeforeTheOrder) {
+  const DeviceInfo device;
+  const std::vector<Layout> layouts(2, Layout::Contiguous(Shape({8})));
+  std::vector<NoBackendForOp::Declined> declined;
+  NodeKnowledge knowledge{
+      .layouts = layouts, .device = &device, .declined = &declined};
+  const auto kernel = [&](const KernelChoice& measured) -> std::string {
+    knowledge.measured = &measured;
+    const auto node =
+        CompileNode(OpKind::kRelu, {kF32, kF32}, 1, BackendId::kVulkan,
+                    NoParams{}, table_, knowledge);
+    return node.ok() ? node->entry->name : node.status().ToString();
+  };
+  const FixedChoice second(
+      {{{"fake_relu_by_4", 12'000}, {"fake_relu", 8'000}}, 1});
+  EXPECT_EQ(kernel(second), "fake_relu");
+  ASSERT_EQ(declined.size(), 1);
+  EXPECT_EQ(declined[0].kernel, "fake_relu_by_4");
+  EXPECT_EQ(declined[0].reason, "slower when measured: 12 us against 8");
+
+  const FixedChoice wrong(
+      {{{"fake_relu_by_4", 0, false}, {"fake_relu", 8'000}}, 1});
+  EXPECT_EQ(kernel(wrong), "fake_relu");
+  EXPECT_THAT(declined[0].reason, HasSubstr("beyond the tolerance"));
+
+  // A kernel that is not there, or is not known to take the node any more.
+  EXPECT_EQ(kernel(FixedChoice({{{"gone", 1}}, 0})), "fake_relu_by_4");
+  knowledge.require_deterministic = true;
+  EXPECT_EQ(kernel(second), "fake_relu_by_4");
+  knowledge.require_deterministic = false;
+  knowledge.device = nullptr;
+  EXPECT_EQ(kernel(second), "fake_relu_by_4");
+}
+
+TEST_F(CompileNodeTest, AMeasuredKernelThatDeclinesNowIsNotTaken) {
+  const DeviceInfo device;
+  const std::vector<Layout> layouts(2, Layout::Contiguous(Shape({9})));
+  const FixedChoice by_4({{{"fake_relu_by_4", 1}, {"fake_relu", 2}}, 0});
+  const auto node = CompileNode(
+      OpKind::kRelu, {kF32, kF32}, 1, BackendId::kVulkan, NoParams{}, table_,
+      {.layouts = layouts, .device = &device, .measured = &by_4});
+  ASSERT_THAT(node, IsOk());
+  EXPECT_STREQ(node->entry->name, "fake_relu");
+}
+
 // MatMul's only kernel sums up a row of the output in its workspace.
 TEST_F(CompileNodeTest, AKernelThatNeedsMoreScratchMemoryThanThereIsDeclines) {
   const std::vector<Layout> layouts = {Layout::Contiguous(Shape({2, 3})),
