@@ -70,7 +70,7 @@ void CompileService::Compile(std::shared_ptr<const LoadedGraph> graph,
     if (!admission.ok()) {
       cache_.Complete(key, admission);
     } else {
-      Run(key, *graph, device, std::move(first_run));
+      Run(key, graph, device, std::move(first_run));
     }
   });
 }
@@ -81,7 +81,7 @@ void CompileService::CompileHere(std::shared_ptr<const LoadedGraph> graph,
                                  Continuation continuation) {
   const CompiledKey key = KeyFor(*graph, std::move(input_shapes), device);
   if (!cache_.Join(key, std::move(continuation))) return;
-  Run(key, *graph, device, nullptr);
+  Run(key, graph, device, nullptr);
 }
 
 void CompileService::SetMaxBytes(uint64_t max_bytes) {
@@ -111,11 +111,12 @@ uint64_t CompileService::weight_bytes(DeviceId device) const {
   return TargetOf(device).weights.resident_bytes();
 }
 
-void CompileService::Run(const CompiledKey& key, const LoadedGraph& graph,
+void CompileService::Run(const CompiledKey& key,
+                         const std::shared_ptr<const LoadedGraph>& graph,
                          PooledDevice& device, FirstRun first_run) {
   absl::StatusOr<Compiled> outcome = absl::UnknownError("");
   absl::StatusOr<std::shared_ptr<CompiledGraph>> planned =
-      Plan(key, graph, TargetOf(key.device));
+      Plan(key, *graph, TargetOf(key.device));
   if (planned.ok()) {
     outcome =
         Prepare(*std::move(planned), device.device(), std::move(first_run));
@@ -123,8 +124,25 @@ void CompileService::Run(const CompiledKey& key, const LoadedGraph& graph,
     outcome = planned.status();
   }
   if (!outcome.ok()) device.CheckHealth();
-  cache_.Complete(key, std::move(outcome));
+  cache_.Complete(key, std::move(outcome), graph);
   Trim();
+}
+
+void CompileService::Recompile(CompiledCache::Used used) {
+  threads_.Submit(
+      [this, used = std::move(used)](const absl::Status& admission) {
+        const std::shared_ptr<const LoadedGraph> graph = used.graph.lock();
+        if (!admission.ok() || graph == nullptr) return;
+        Target& target = TargetOf(used.key.device);
+        absl::StatusOr<std::shared_ptr<CompiledGraph>> planned =
+            Plan(used.key, *graph, target);
+        if (!planned.ok()) return;
+        absl::StatusOr<Compiled> compiled =
+            Prepare(*std::move(planned), target.device, nullptr);
+        if (!compiled.ok()) return;
+        cache_.Replace(used.key, *std::move(compiled));
+        Trim();
+      });
 }
 
 absl::StatusOr<std::shared_ptr<CompiledGraph>> CompileService::Plan(

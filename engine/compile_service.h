@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -63,6 +64,15 @@ class CompileService {
                    std::vector<Shape> input_shapes, PooledDevice& device,
                    Continuation continuation);
 
+  // For the tuner: a compiled graph to measure, as CompiledCache::TakeUsed; and
+  // compiling one again, behind what clients wait for, since kernels would be
+  // chosen otherwise now. Clients go on with the old one until the new one is
+  // prepared; if anything fails they keep it.
+  std::optional<CompiledCache::Used> TakeUsed(uint64_t min_uses) {
+    return cache_.TakeUsed(min_uses);
+  }
+  void Recompile(CompiledCache::Used used);
+
   // What compiled graphs may take; more is evicted.
   void SetMaxBytes(uint64_t max_bytes);
   void EraseGraph(absl::string_view graph_id) { cache_.EraseGraph(graph_id); }
@@ -91,7 +101,8 @@ class CompileService {
     std::vector<std::unique_ptr<Lane>> idle_lanes ABSL_GUARDED_BY(mu);
   };
 
-  void Run(const CompiledKey& key, const LoadedGraph& graph,
+  void Run(const CompiledKey& key,
+           const std::shared_ptr<const LoadedGraph>& graph,
            PooledDevice& device, FirstRun first_run);
   absl::StatusOr<std::shared_ptr<CompiledGraph>> Plan(const CompiledKey& key,
                                                       const LoadedGraph& graph,

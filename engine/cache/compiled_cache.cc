@@ -10,6 +10,7 @@ CompiledCache::Compiled CompiledCache::Find(const CompiledKeyView& key) {
   const auto found = by_key_.find(key);
   if (found == by_key_.end()) return nullptr;
   ++stats_.hits;
+  ++found->second->uses;
   by_use_.splice(by_use_.begin(), by_use_, found->second);
   return found->second->compiled;
 }
@@ -39,7 +40,8 @@ bool CompiledCache::Join(const CompiledKey& key, Continuation continuation) {
 }
 
 void CompiledCache::Complete(const CompiledKey& key,
-                             absl::StatusOr<Compiled> outcome) {
+                             absl::StatusOr<Compiled> outcome,
+                             std::weak_ptr<const LoadedGraph> graph) {
   std::vector<Continuation> continuations;
   {
     absl::MutexLock lock(&mu_);
@@ -47,11 +49,14 @@ void CompiledCache::Complete(const CompiledKey& key,
     continuations = std::move(waiting->second);
     under_way_.erase(waiting);
     if (outcome.ok()) {
-      const CompiledGraph& graph = **outcome;
-      by_use_.push_front(Entry{key, *outcome, graph.held_bytes()});
+      const CompiledGraph& compiled = **outcome;
+      by_use_.push_front({.key = key,
+                          .compiled = *outcome,
+                          .counted_bytes = compiled.held_bytes(),
+                          .graph = std::move(graph)});
       by_key_[key] = by_use_.begin();
       stats_.bytes += by_use_.front().counted_bytes;
-      if (graph.later_segments != nullptr || graph.flow != nullptr) {
+      if (compiled.later_segments != nullptr || compiled.flow != nullptr) {
         growing_.insert(&by_use_.front());
       }
     }
@@ -91,6 +96,35 @@ void CompiledCache::EraseGraph(absl::string_view graph_id) {
     if (entry->key.graph_id == graph_id) erased.push_back(Remove(entry));
     entry = next;
   }
+}
+
+std::optional<CompiledCache::Used> CompiledCache::TakeUsed(uint64_t min_uses) {
+  absl::MutexLock lock(&mu_);
+  Entry* most = nullptr;
+  double most_ns = -1;
+  for (Entry& entry : by_use_) {
+    if (entry.is_taken || entry.uses < min_uses) continue;
+    const double ns =
+        static_cast<double>(entry.uses) * entry.compiled->estimated_ns;
+    if (ns <= most_ns) continue;
+    most = &entry;
+    most_ns = ns;
+  }
+  if (most == nullptr) return std::nullopt;
+  most->is_taken = true;
+  return Used{most->key, most->graph, most->compiled};
+}
+
+void CompiledCache::Replace(const CompiledKey& key, Compiled compiled) {
+  absl::MutexLock lock(&mu_);
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return;
+  Entry& entry = *found->second;
+  stats_.bytes -= entry.counted_bytes;
+  entry.counted_bytes = compiled->held_bytes();
+  stats_.bytes += entry.counted_bytes;
+  // The old one dies with `compiled`, outside the lock.
+  entry.compiled.swap(compiled);
 }
 
 CompiledCache::Compiled CompiledCache::Remove(Entries::iterator entry) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -46,8 +47,10 @@ class CompiledCache {
   // Complete().
   [[nodiscard]] bool Join(const CompiledKey& key, Continuation continuation);
 
-  // The outcome for a key that Join() handed to the caller.
-  void Complete(const CompiledKey& key, absl::StatusOr<Compiled> outcome);
+  // The outcome for a key that Join() handed to the caller, and what it was
+  // compiled from.
+  void Complete(const CompiledKey& key, absl::StatusOr<Compiled> outcome,
+                std::weak_ptr<const LoadedGraph> graph = {});
 
   // Evicts the least recently used until what is left holds no more than
   // `max_bytes`, with what the graphs share beyond that (`shared_bytes`, asked
@@ -59,6 +62,19 @@ class CompiledCache {
 
   // Drops what was compiled of a graph; not an eviction.
   void EraseGraph(absl::string_view graph_id);
+
+  // A compiled graph that is worth the tuner's time.
+  struct Used {
+    CompiledKey key;
+    std::weak_ptr<const LoadedGraph> graph;  // gone with its last holder
+    Compiled compiled;
+  };
+  // Of those that were found at least `min_uses` times and not taken yet, the
+  // one whose runs have taken the longest by estimate.
+  std::optional<Used> TakeUsed(uint64_t min_uses);
+  // Puts a later compilation in the place of the key's, unless that is gone.
+  // Runs that have the old one keep it.
+  void Replace(const CompiledKey& key, Compiled compiled);
 
   struct Stats {
     uint64_t hits = 0;
@@ -74,6 +90,9 @@ class CompiledCache {
     CompiledKey key;
     Compiled compiled;
     uint64_t counted_bytes = 0;  // what stats_ has of it
+    std::weak_ptr<const LoadedGraph> graph;
+    uint64_t uses = 0;
+    bool is_taken = false;  // by TakeUsed()
   };
   using Entries = std::list<Entry>;
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -204,6 +205,52 @@ TEST(CompiledCacheTest, ErasesAllOfOneGraphAndNothingElse) {
   EXPECT_EQ(cache.stats().count, 1);
   EXPECT_EQ(cache.stats().evictions, 0);
   EXPECT_THAT(cache.Find(Key("b")), NotNull());
+}
+
+CompiledCache::Compiled CompileFor(double estimated_ns) {
+  auto graph = std::make_shared<CompiledGraph>();
+  graph->footprint_bytes = 100;
+  graph->estimated_ns = estimated_ns;
+  return graph;
+}
+
+TEST(CompiledCacheTest, WhatIsUsedMostIsTakenFirstAndOnce) {
+  CompiledCache cache;
+  for (const auto& [id, ns] :
+       {std::pair{"a", 10.0}, std::pair{"b", 40.0}, std::pair{"c", 1000.0}}) {
+    ASSERT_TRUE(cache.Join(Key(id), [](const auto&) {}));
+    cache.Complete(Key(id), CompileFor(ns));
+  }
+  EXPECT_FALSE(cache.TakeUsed(1).has_value());
+  for (int i = 0; i < 6; ++i) cache.Find(Key("a"));
+  for (int i = 0; i < 2; ++i) cache.Find(Key("b"));
+  cache.Find(Key("c"));
+  const auto first = cache.TakeUsed(2);
+  const auto second = cache.TakeUsed(2);
+  ASSERT_TRUE(first.has_value() && second.has_value());
+  EXPECT_EQ(first->key.graph_id, "b");  // 2 * 40 against 6 * 10
+  EXPECT_EQ(second->key.graph_id, "a");
+  EXPECT_FALSE(cache.TakeUsed(2).has_value());
+  EXPECT_EQ(cache.TakeUsed(1)->key.graph_id, "c");
+}
+
+TEST(CompiledCacheTest, AReplacementIsFoundAndNotTakenAgain) {
+  CompiledCache cache;
+  Put(cache, Key("a"), 100);
+  const CompiledCache::Compiled before = cache.Find(Key("a"));
+  const auto used = cache.TakeUsed(1);
+  ASSERT_TRUE(used.has_value());
+  const CompiledCache::Compiled after = Compile(300);
+  cache.Replace(used->key, after);
+  EXPECT_EQ(cache.Find(Key("a")), after);
+  EXPECT_EQ(cache.stats().bytes, 300);
+  EXPECT_EQ(before->footprint_bytes, 100);  // runs still have it
+  EXPECT_FALSE(cache.TakeUsed(0).has_value());
+  // One that is no longer there is not brought back.
+  cache.EraseGraph("a");
+  cache.Replace(used->key, Compile(500));
+  EXPECT_THAT(cache.Find(Key("a")), IsNull());
+  EXPECT_EQ(cache.stats().bytes, 0);
 }
 
 TEST(CompiledCacheTest, ManyThreadsAtOnceCompileEachKeyOnce) {
