@@ -1,28 +1,14 @@
 #include "engine/pool/compile_pool.h"
 
 #include <pthread.h>
-#include <sched.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "engine/limit_exceeded.h"
+#include "engine/pool/low_priority.h"
 
 namespace tensord {
-namespace {
-
-// Best effort: an operating system that refuses leaves the thread as it was. On
-// Linux a nice value belongs to a thread.
-void LowerPriority() {
-  sched_param parameters{};
-  pthread_setschedparam(pthread_self(), SCHED_BATCH, &parameters);
-  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 19);
-}
-
-}  // namespace
 
 CompilePool::CompilePool(int thread_count, int64_t max_queued)
     : max_queued_(max_queued) {

@@ -165,6 +165,13 @@ absl::Time PooledDevice::AnswerExpired(absl::Time now) {
   }
 }
 
+bool PooledDevice::TryBorrow() {
+  absl::MutexLock lock(&mu_);
+  if (open_count() > 0 || is_closing_) return false;
+  must_yield_.store(false, std::memory_order_relaxed);
+  return true;
+}
+
 void PooledDevice::CheckHealth() {
   absl::Status health = device_->health();
   if (!health.ok()) Lose(std::move(health));
@@ -391,8 +398,11 @@ void PooledDevice::CountClosed(const Execution& execution) {
 }
 
 void PooledDevice::PublishOpenCount() {
-  open_count_.store(queue_.length() + static_cast<int64_t>(leases_.size()),
-                    std::memory_order_relaxed);
+  const int64_t count = queue_.length() + static_cast<int64_t>(leases_.size());
+  open_count_.store(count, std::memory_order_relaxed);
+  if (count > 0 || is_closing_) {
+    must_yield_.store(true, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace tensord

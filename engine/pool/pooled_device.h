@@ -78,6 +78,12 @@ class PooledDevice final : public WaitingRoom {
   }
   // What they take together, by estimate.
   int64_t open_ns() const { return open_ns_.load(std::memory_order_relaxed); }
+  // For work that no client waits for, of one caller (TrialLane). True when
+  // nothing is queued or runs: the device may be used until must_yield(), which
+  // becomes true with the next execution that comes, or when the device closes,
+  // and stays so until the next call.
+  bool TryBorrow();
+  const std::atomic<bool>& must_yield() const { return must_yield_; }
   // Executions that will come once their graph is compiled; whoever waits with
   // them counts them here.
   std::atomic<int64_t>& expected_count() { return expected_count_; }
@@ -152,6 +158,7 @@ class PooledDevice final : public WaitingRoom {
   std::atomic<int64_t> open_count_{0};
   std::atomic<int64_t> open_ns_{0};  // written under mu_
   std::atomic<int64_t> expected_count_{0};
+  std::atomic<bool> must_yield_{false};
   std::atomic<bool> is_draining_{false};
   std::atomic<bool> is_lost_{false};  // fault_ is set
 
