@@ -159,6 +159,7 @@ class Engine {
   // kNotFound; draining finishes what is queued and takes nothing new.
   virtual absl::Status SetDraining(DeviceId device, bool is_draining) = 0;
   virtual GraphCacheStats CacheStats() const = 0;
+  virtual TuningStats Tuning() const = 0;
   virtual const KernelBindingTable& table() const = 0;
   virtual const EngineOptions& options() const = 0;
 

@@ -68,14 +68,24 @@ absl::Status EngineImpl::Open(std::vector<std::unique_ptr<Device>> devices,
                                       }}));
   TENSORD_RETURN_IF_ERROR(MakeEvaluator(backends, services.workers));
   compiler_ = std::make_unique<CompileService>(
-      CompilerEnvironment{.table = table_.get(),
-                          .profile = &profile,
-                          .evaluator = evaluator_.get(),
-                          .rates = &rates_,
-                          .limits = options_.limits,
-                          .max_peak_bytes = options_.max_peak_bytes,
-                          .max_execution_time = options_.max_execution_time},
+      CompilerEnvironment{
+          .table = table_.get(),
+          .profile = &profile,
+          .measured = options_.tuning.is_on ? &measured_ : nullptr,
+          .evaluator = evaluator_.get(),
+          .rates = &rates_,
+          .limits = options_.limits,
+          .max_peak_bytes = options_.max_peak_bytes,
+          .max_execution_time = options_.max_execution_time},
       options_.pipelined_compile, compile_threads_, *devices_);
+  if (options_.tuning.is_on) {
+    ReadTuningFiles(options_.tuning, *table_, *devices_, services.logger,
+                    measured_);
+    tuner_ = std::make_unique<Tuner>(
+        options_.tuning,
+        Tuner::Parts{*table_, *devices_, *compiler_, measured_, services});
+    tuner_->Start();
+  }
   loader_ = std::make_unique<GraphLoader>(
       LoaderParts{options_, *table_, evaluator_.get(), *devices_,
                   compile_threads_, *compiler_});
@@ -91,6 +101,7 @@ EngineImpl::~EngineImpl() {
     StopAccepting();
     waiters_.Close();
     devices_->Close();
+    if (tuner_ != nullptr) tuner_->Stop();
     compile_threads_.Close();
     compile_threads_.Join();
     devices_->Join();

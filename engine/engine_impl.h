@@ -16,6 +16,8 @@
 #include "engine/pool/deadline_watch.h"
 #include "engine/pool/device_pool.h"
 #include "engine/pool/open_executions.h"
+#include "engine/tune/tuner.h"
+#include "engine/tune/tuning_table.h"
 
 namespace tensord {
 
@@ -68,6 +70,9 @@ class EngineImpl final : public Engine {
   std::vector<DeviceStatus> Devices() const override;
   absl::Status SetDraining(DeviceId device, bool is_draining) override;
   GraphCacheStats CacheStats() const override;
+  TuningStats Tuning() const override {
+    return tuner_ == nullptr ? TuningStats() : tuner_->stats();
+  }
   const KernelBindingTable& table() const override { return *table_; }
   const EngineOptions& options() const override { return options_; }
   void SetCompileObserver(CompileObserver observer) override {
@@ -85,6 +90,7 @@ class EngineImpl final : public Engine {
   const EngineOptions options_;
   const std::unique_ptr<KernelBindingTable> table_;
   DeviceRates rates_;  // before anything is compiled
+  TuningTable measured_;  // empty when the tuner is off
   BufferPool buffers_;
   OpenExecutions open_;
   DeadlineWatch watch_;
@@ -95,6 +101,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<Device> evaluator_device_;  // null when it is one of the pool
   std::unique_ptr<HostEvaluator> evaluator_;
   std::unique_ptr<CompileService> compiler_;
+  std::unique_ptr<Tuner> tuner_;  // null when it is off
   std::unique_ptr<GraphLoader> loader_;
   std::unique_ptr<Dispatcher> dispatcher_;
 };

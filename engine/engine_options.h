@@ -5,6 +5,7 @@
 
 #include "absl/time/time.h"
 #include "engine/graph/limits.h"
+#include "engine/tune/tuner_options.h"
 
 namespace tensord {
 
@@ -32,6 +33,7 @@ struct EngineOptions {
   // An execution that is estimated below this runs on the calling thread when a
   // synchronous lane is idle and nothing waits.
   absl::Duration inline_limit = absl::Microseconds(50);
+  TunerOptions tuning;
 };
 
 }  // namespace tensord
