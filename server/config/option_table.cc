@@ -224,6 +224,17 @@ std::vector<Option> MakeTable() {
                "lane is idle",
                FIELD(engine.inline_limit)),
 
+      Flag("tuning", kDevices,
+           "Measure kernels against each other in the background, and use the "
+           "fastest",
+           FIELD(engine.tuning.is_on)),
+      Text("tuning-dir", kDevices,
+           "Where to remember what was measured, over restarts; empty: nowhere",
+           FIELD(engine.tuning.directory)),
+      Number("tuning-seconds-per-hour", kDevices,
+             "How long measuring may keep devices busy",
+             FIELD(engine.tuning.seconds_per_hour), 1, 3600),
+
       Bytes("max-message-bytes", kRequests,
             "One message, received or sent; larger ones are refused",
             FIELD(max_message_bytes), 1024, kMaxInt32 - (int64_t{1} << 20)),

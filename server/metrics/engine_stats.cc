@@ -23,6 +23,15 @@ void CollectDevice(const DeviceStats& stats, Page& page) {
   }
 }
 
+void CollectTuning(const TuningStats& stats, Page& page) {
+  for (const auto& [outcome, count] : stats.decisions) {
+    page.Add(MetricId::kTuningDecisions, {outcome}, count);
+  }
+  page.Add(MetricId::kTuningDisagreements, {}, stats.disagreements);
+  page.Add(MetricId::kTuningSeconds, {}, stats.seconds);
+  page.Add(MetricId::kTuningRemembered, {}, stats.remembered);
+}
+
 }  // namespace
 
 void Collect(const EngineStats& stats, Page& page) {
@@ -33,6 +42,7 @@ void Collect(const EngineStats& stats, Page& page) {
     page.Add(MetricId::kGraphCacheEvictions, {}, stats.graph_cache->evictions);
     page.Add(MetricId::kGraphCacheBytes, {}, stats.graph_cache->bytes);
   }
+  if (stats.tuning.has_value()) CollectTuning(*stats.tuning, page);
   for (const auto& [phase, durations] : stats.compile_durations) {
     page.Add(MetricId::kCompileDuration, {phase}, durations);
   }

@@ -40,9 +40,18 @@ struct GraphCacheStats {
   uint64_t bytes = 0;
 };
 
+struct TuningStats {
+  // By outcome: "faster", "kept", "skipped", "failed"; only grow.
+  std::vector<std::pair<absl::string_view, uint64_t>> decisions;
+  uint64_t disagreements = 0;
+  double seconds = 0;
+  uint64_t remembered = 0;
+};
+
 struct EngineStats {
   std::vector<DeviceStats> devices;
   std::optional<GraphCacheStats> graph_cache;
+  std::optional<TuningStats> tuning;
   // By phase of compiling: "infer", "passes", "bind", "plan", "prepare", ...
   std::vector<std::pair<absl::string_view, op_profile::DurationHistogram>>
       compile_durations;

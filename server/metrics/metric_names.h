@@ -88,6 +88,20 @@
     "graphs", "", "Compiled graphs dropped to stay under the byte limit.")     \
   X(kGraphCacheBytes, "tensord_graph_cache_bytes", kGauge, "bytes", "",        \
     "Bytes that graphs and compiled graphs hold, packed weights included.")    \
+  X(kTuningDecisions, "tensord_tuning_decisions_total", kCounter, "nodes",     \
+    "outcome",                                                                 \
+    "Nodes whose kernels were measured against each other: faster (another "   \
+    "than the first was chosen), kept (the first stayed), skipped (not to "    \
+    "be measured), failed. Absent while the tuner is off.")                    \
+  X(kTuningDisagreements, "tensord_tuning_disagreements_total", kCounter,      \
+    "kernels", "",                                                             \
+    "Kernels that were not chosen since their result was beyond the "          \
+    "tolerance of the portable one's. Should stay 0: the log names each.")     \
+  X(kTuningSeconds, "tensord_tuning_seconds_total", kCounter, "seconds", "",   \
+    "Time of devices that measuring has taken (--tuning-seconds-per-hour).")   \
+  X(kTuningRemembered, "tensord_tuning_remembered_nodes", kGauge, "nodes", "", \
+    "Different nodes whose kernels are known by measurement, those that were " \
+    "read from files at the start included.")                                  \
   X(kDeviceUp, "tensord_device_up", kGauge, "boolean", "device",               \
     "1 while the device takes executions, 0 while it is drained or "           \
     "quarantined.")                                                            \

@@ -62,6 +62,16 @@ metrics::EngineStats EngineObserver::Stats(const Engine& engine) const {
   const GraphCacheStats cache = engine.CacheStats();
   stats.graph_cache = metrics::GraphCacheStats{cache.hits, cache.misses,
                                                cache.evictions, cache.bytes};
+  const TuningStats tuning = engine.Tuning();
+  if (tuning.is_on) {
+    stats.tuning = metrics::TuningStats{{{"faster", tuning.faster},
+                                         {"kept", tuning.kept},
+                                         {"skipped", tuning.skipped},
+                                         {"failed", tuning.failed}},
+                                        tuning.disagreements,
+                                        absl::ToDoubleSeconds(tuning.spent),
+                                        tuning.remembered};
+  }
   for (size_t i = 0; i < kPhases.size(); ++i) {
     if (!compilations_.IsUsed(i)) continue;
     stats.compile_durations.emplace_back(

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import urllib.request
 
 import grpc
 
@@ -84,6 +85,17 @@ class DaemonLife(unittest.TestCase):
             self.assertIn(text, log)
         self.assertEqual(addresses["grpc"][1], unix_socket)
         self.assertEqual(",".join(addresses["grpc"]), daemon.address)
+
+    def test_tuning_is_on_the_metrics_page_only_where_it_is_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for options in [["--tuning", "--tuning-dir", folder], []]:
+                with programs.Daemon(*options) as daemon:
+                    model = programs.source("models", "digits", "model.onnx")
+                    outcome = daemon.ctl("run", model, "--input", "random", "--set", "N=1")
+                    self.assertEqual(outcome.code, 0, outcome.err)
+                    with urllib.request.urlopen(daemon.metrics_url) as page:
+                        text = page.read().decode()
+                self.assertEqual("tensord_tuning_seconds_total" in text, bool(options))
 
     def test_bytes_that_are_no_http2_harm_nobody(self):
         with programs.Daemon("--enable-echo-for-benchmarks") as daemon:

@@ -70,6 +70,23 @@ TEST_F(LoadConfigTest, AFlagBeatsAVariableWhichBeatsTheFile) {
   EXPECT_EQ(startup->config.engine.max_graphs, EngineOptions().max_graphs);
 }
 
+TEST_F(LoadConfigTest, TheTunerIsOffUnlessItIsSwitchedOn) {
+  EXPECT_FALSE(Load({})->config.engine.tuning.is_on);
+  EXPECT_TRUE(Load({"--tuning"})->config.engine.tuning.is_on);
+  variables_["TENSORD_TUNING"] = "on";
+  variables_["TENSORD_TUNING_DIR"] = "/var/lib/tensord";
+  WriteFile("tuning-seconds-per-hour: 5\n");
+  const auto startup = Load({"--config", path_.c_str(), "--print-config"});
+  ASSERT_TRUE(startup.ok()) << startup.status();
+  EXPECT_TRUE(startup->config.engine.tuning.is_on);
+  EXPECT_EQ(startup->config.engine.tuning.directory, "/var/lib/tensord");
+  EXPECT_EQ(startup->config.engine.tuning.seconds_per_hour, 5);
+  EXPECT_THAT(*startup->text_to_print, HasSubstr("tuning: true\n"));
+  EXPECT_FALSE(Load({"--tuning=off"})->config.engine.tuning.is_on);
+  EXPECT_THAT(ErrorOf({"--tuning-seconds-per-hour=0"}),
+              HasSubstr("tuning-seconds-per-hour"));
+}
+
 TEST_F(LoadConfigTest, TheFileIsAlsoNamedByAVariable) {
   variables_["TENSORD_CONFIG"] = WriteFile("max-rank: 3\n");
   const auto startup = Load({});

@@ -163,6 +163,7 @@ TEST_F(MetricsCollectorTest, ShowsPhasesExecutionsAndWhatTheEngineSays) {
     device.queue_wait.emplace();
     stats.devices.push_back(device);
     stats.graph_cache = GraphCacheStats{5, 6, 7, 8};
+    stats.tuning = TuningStats{{{"faster", 9}, {"kept", 10}}, 11, 12.5, 13};
     stats.compile_durations.emplace_back("plan",
                                          op_profile::DurationHistogram());
     return stats;
@@ -192,6 +193,11 @@ TEST_F(MetricsCollectorTest, ShowsPhasesExecutionsAndWhatTheEngineSays) {
             HasSubstr("tensord_graph_cache_misses_total 6\n"),
             HasSubstr("tensord_graph_cache_evictions_total 7\n"),
             HasSubstr("tensord_graph_cache_bytes 8\n"),
+            HasSubstr("tensord_tuning_decisions_total{outcome=\"faster\"} 9\n"),
+            HasSubstr("tensord_tuning_decisions_total{outcome=\"kept\"} 10\n"),
+            HasSubstr("tensord_tuning_disagreements_total 11\n"),
+            HasSubstr("tensord_tuning_seconds_total 12.5\n"),
+            HasSubstr("tensord_tuning_remembered_nodes 13\n"),
             HasSubstr("tensord_compile_duration_seconds_count{"
                       "phase=\"plan\"} 0\n"),
             HasSubstr("tensord_build_info{version=\"0.1.0\",revision=\"abc\","

@@ -106,6 +106,7 @@ class MetricsServerTest : public testing::Test {
       device.transfer_bytes = {{"upload", 1}};
       stats.devices.push_back(device);
       stats.graph_cache.emplace();
+      stats.tuning = TuningStats{{{"faster", 1}}, 1, 1, 1};
       stats.compile_durations.emplace_back("plan",
                                            op_profile::DurationHistogram());
       return stats;
