@@ -37,6 +37,11 @@ class ViewHoister {
            ElementwiseStepOf(graph_.node(id), graph_.inference()).has_value();
   }
 
+  // Inputs below it are broadcast to the result; Clip's bounds are not.
+  static size_t OperandCount(const Node& step) {
+    return step.op == OpKind::kClip ? 1 : step.inputs.size();
+  }
+
   bool CanMove(NodeId view) {
     const ValueId from = graph_.node(view).inputs[0];
     const ValueId to = graph_.node(view).outputs[0];
@@ -48,7 +53,8 @@ class ViewHoister {
       return false;
     }
     bool has_whole = false;
-    for (ValueId input : graph_.node(step).inputs) {
+    for (size_t i = 0; i < OperandCount(graph_.node(step)); ++i) {
+      const ValueId input = graph_.node(step).inputs[i];
       if (input == kNoValue) continue;
       if (IsWhole(input, from)) {
         has_whole = true;
@@ -81,7 +87,8 @@ class ViewHoister {
     Node step = graph_.node(step_id);
     graph_.Remove(view_id);
     absl::flat_hash_map<ValueId, ValueId> above;
-    for (ValueId& input : step.inputs) {
+    for (size_t i = 0; i < OperandCount(step); ++i) {
+      ValueId& input = step.inputs[i];
       if (input == kNoValue || !IsWhole(input, from)) continue;
       const auto [it, is_new] = above.try_emplace(input, kNoValue);
       if (is_new) {

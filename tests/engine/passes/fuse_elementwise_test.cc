@@ -179,6 +179,21 @@ TEST_F(FuseElementwiseTest, AViewBetweenTwoNodesMovesAboveBoth) {
                           "Add Mul Neg: x#9 z#10 -> y"));
 }
 
+// Of x's shape by chance, they are no operand that is seen along with it.
+TEST_F(FuseElementwiseTest, AViewThatMovesLeavesTheBoundsOfAClipAlone) {
+  const TestGraph test = TestGraph()
+                             .Input("x", kF32, {1})
+                             .Constant("low", Tensor({1}, {-1}))
+                             .Constant("high", Tensor({1}, {1}))
+                             .Constant("shape", Tensor<int64_t>({2}, {1, 1}))
+                             .Node("Clip", {"x", "low", "high"}, {"a"})
+                             .Node("Reshape", {"a", "shape"}, {"b"})
+                             .Node("Neg", {"b"}, {"y"})
+                             .Output("y");
+  EXPECT_THAT(Nodes(Fused(test)),
+              ElementsAre("Reshape: x shape -> x#7", "Clip Neg: x#7 -> y"));
+}
+
 TEST_F(FuseElementwiseTest, AViewStaysWhereItIsNotAFunctionOfEachElement) {
   // A row, seen as another shape, is no row of that shape.
   EXPECT_THAT(
