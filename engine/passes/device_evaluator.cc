@@ -24,6 +24,63 @@ double WorkOf(const KernelEntry& kernel, const NodeSite& site) {
                                 : std::max(elements, kernel.cost(site).flops);
 }
 
+// What of a NodeSite borrows, for a node whose inputs are all known.
+struct ConstantSite {
+  std::vector<DType> dtypes;
+  std::vector<Layout> layouts;
+  std::vector<const std::byte*> host_constants;
+
+  static absl::StatusOr<ConstantSite> Create(
+      absl::Span<const HostTensor> inputs,
+      absl::Span<const TensorType> output_types) {
+    ConstantSite result;
+    for (const HostTensor& input : inputs) {
+      const bool is_present = input.is_present();
+      result.dtypes.push_back(input.dtype());
+      result.layouts.push_back(is_present ? Layout::Contiguous(input.shape())
+                                          : Layout());
+      result.host_constants.push_back(is_present ? input.bytes().data()
+                                                 : nullptr);
+    }
+    for (const TensorType& type : output_types) {
+      TENSORD_ASSIGN_OR_RETURN(Shape shape, ToConcrete(*type.shape));
+      result.dtypes.push_back(type.dtype);
+      result.layouts.push_back(Layout::Contiguous(std::move(shape)));
+    }
+    return result;
+  }
+
+  NodeSite SiteOf(const Node& node) const {
+    return {.op = node.op,
+            .dtypes = dtypes,
+            .input_count = static_cast<int>(host_constants.size()),
+            .layouts = layouts,
+            .host_constants = host_constants,
+            .params = node.params};
+  }
+};
+
+// The bytes of workspace; takes the kernel's work off the budget.
+// kResourceExhausted for what is too much before a run.
+absl::StatusOr<uint64_t> Admit(const KernelEntry& kernel, const NodeSite& site,
+                               EvaluationBudget& budget) {
+  constexpr uint64_t kMost = DeviceEvaluator::kMaxWorkspaceBytes;
+  const double work = WorkOf(kernel, site);
+  if (work > budget.work) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        work, " operations; ", budget.work, " are left before the run"));
+  }
+  const uint64_t workspace_bytes =
+      kernel.workspace_bytes == nullptr ? 0 : kernel.workspace_bytes(site);
+  if (workspace_bytes > kMost) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(workspace_bytes, " bytes of workspace; before the run ",
+                     kMost, " are the most"));
+  }
+  budget.work -= work;
+  return workspace_bytes;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DeviceEvaluator>> DeviceEvaluator::Create(
@@ -71,41 +128,12 @@ absl::StatusOr<std::unique_ptr<Storage>> DeviceEvaluator::ToDevice(
 absl::StatusOr<std::vector<HostTensor>> DeviceEvaluator::Evaluate(
     const Node& node, absl::Span<const HostTensor> inputs,
     absl::Span<const TensorType> output_types, EvaluationBudget& budget) {
-  std::vector<DType> dtypes;
-  std::vector<Layout> layouts;
-  std::vector<const std::byte*> host_constants;
-  for (const HostTensor& input : inputs) {
-    dtypes.push_back(input.dtype());
-    layouts.push_back(input.is_present() ? Layout::Contiguous(input.shape())
-                                         : Layout());
-    host_constants.push_back(input.is_present() ? input.bytes().data()
-                                                : nullptr);
-  }
-  for (const TensorType& type : output_types) {
-    TENSORD_ASSIGN_OR_RETURN(Shape shape, ToConcrete(*type.shape));
-    dtypes.push_back(type.dtype);
-    layouts.push_back(Layout::Contiguous(std::move(shape)));
-  }
-  const NodeSite site{.op = node.op,
-                      .dtypes = dtypes,
-                      .input_count = static_cast<int>(inputs.size()),
-                      .layouts = layouts,
-                      .host_constants = host_constants,
-                      .params = node.params};
+  TENSORD_ASSIGN_OR_RETURN(const ConstantSite constants,
+                           ConstantSite::Create(inputs, output_types));
+  const NodeSite site = constants.SiteOf(node);
   TENSORD_ASSIGN_OR_RETURN(const KernelEntry* kernel, FindKernel(site));
-  const double work = WorkOf(*kernel, site);
-  if (work > budget.work) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        work, " operations; ", budget.work, " are left before the run"));
-  }
-  const uint64_t workspace_bytes =
-      kernel->workspace_bytes == nullptr ? 0 : kernel->workspace_bytes(site);
-  if (workspace_bytes > kMaxWorkspaceBytes) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(workspace_bytes, " bytes of workspace; before the run ",
-                     kMaxWorkspaceBytes, " are the most"));
-  }
-  budget.work -= work;
+  TENSORD_ASSIGN_OR_RETURN(const uint64_t workspace_bytes,
+                           Admit(*kernel, site, budget));
 
   std::vector<std::unique_ptr<Storage>> storages;
   std::vector<StorageView> views;
@@ -121,44 +149,50 @@ absl::StatusOr<std::vector<HostTensor>> DeviceEvaluator::Evaluate(
     TENSORD_ASSIGN_OR_RETURN(std::unique_ptr<Storage> storage, ToDevice(input));
     add(std::move(storage));
   }
-  for (size_t i = inputs.size(); i < dtypes.size(); ++i) {
-    TENSORD_ASSIGN_OR_RETURN(std::unique_ptr<Storage> storage,
-                             device_.Allocate(ByteSize(
-                                 dtypes[i], layouts[i].shape.element_count())));
+  for (size_t i = inputs.size(); i < site.dtypes.size(); ++i) {
+    TENSORD_ASSIGN_OR_RETURN(
+        std::unique_ptr<Storage> storage,
+        device_.Allocate(
+            ByteSize(site.dtypes[i], site.layouts[i].shape.element_count())));
     add(std::move(storage));
   }
+  TENSORD_RETURN_IF_ERROR(Run(*kernel, site, views, workspace_bytes));
 
+  std::vector<HostTensor> outputs;
+  for (size_t i = inputs.size(); i < site.dtypes.size(); ++i) {
+    absl::Status copied;
+    outputs.push_back(HostTensor::Make(site.dtypes[i], site.layouts[i].shape,
+                                       [&](absl::Span<std::byte> bytes) {
+                                         copied =
+                                             lane_->CopyToHost(views[i], bytes);
+                                       }));
+    TENSORD_RETURN_IF_ERROR(copied);
+  }
+  return outputs;
+}
+
+absl::Status DeviceEvaluator::Run(const KernelEntry& kernel,
+                                  const NodeSite& site,
+                                  absl::Span<const StorageView> operands,
+                                  uint64_t workspace_bytes) {
   LaunchContext context;
   context.lane = lane_.get();
   context.workers = workers_;
   std::unique_ptr<Storage> workspace;
-  if (kernel->workspace_bytes != nullptr) {
+  if (kernel.workspace_bytes != nullptr) {
     TENSORD_ASSIGN_OR_RETURN(workspace, device_.Allocate(workspace_bytes));
     context.workspace = WholeOf(*workspace);
   }
   std::unique_ptr<KernelState> state;
-  if (kernel->prepare != nullptr) {
-    TENSORD_ASSIGN_OR_RETURN(state, kernel->prepare(site, device_));
+  if (kernel.prepare != nullptr) {
+    TENSORD_ASSIGN_OR_RETURN(state, kernel.prepare(site, device_));
   }
-  const absl::Span<const StorageView> operands = views;
-  TENSORD_RETURN_IF_ERROR(
-      kernel->run(KernelCall{.context = context,
-                             .inputs = operands.subspan(0, inputs.size()),
-                             .outputs = operands.subspan(inputs.size()),
-                             .layouts = layouts,
-                             .params = node.params,
-                             .state = state.get()}));
-
-  std::vector<HostTensor> outputs;
-  for (size_t i = inputs.size(); i < dtypes.size(); ++i) {
-    absl::Status copied;
-    outputs.push_back(HostTensor::Make(
-        dtypes[i], layouts[i].shape, [&](absl::Span<std::byte> bytes) {
-          copied = lane_->CopyToHost(views[i], bytes);
-        }));
-    TENSORD_RETURN_IF_ERROR(copied);
-  }
-  return outputs;
+  return kernel.run(KernelCall{.context = context,
+                               .inputs = operands.subspan(0, site.input_count),
+                               .outputs = operands.subspan(site.input_count),
+                               .layouts = site.layouts,
+                               .params = site.params,
+                               .state = state.get()});
 }
 
 }  // namespace tensord

@@ -48,6 +48,10 @@ class DeviceEvaluator : public HostEvaluator {
 
   absl::StatusOr<const KernelEntry*> FindKernel(const NodeSite& site) const;
   absl::StatusOr<std::unique_ptr<Storage>> ToDevice(const HostTensor& tensor);
+  // Prepares and launches it; `operands` are the inputs', then the outputs'.
+  absl::Status Run(const KernelEntry& kernel, const NodeSite& site,
+                   absl::Span<const StorageView> operands,
+                   uint64_t workspace_bytes);
 
   Device& device_;
   const absl::Span<const KernelEntry> kernels_;
