@@ -22,6 +22,7 @@ constexpr size_t kMaxRearrangedBytes = size_t{16} << 20;
 bool IsAnchor(const Node& node) {
   switch (node.op) {
     case OpKind::kConv:
+    case OpKind::kQLinearConv:
     case OpKind::kMaxPool:
     case OpKind::kAveragePool:
     case OpKind::kGlobalAveragePool:

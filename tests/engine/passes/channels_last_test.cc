@@ -197,6 +197,27 @@ TEST(ChannelsLast, ScalesInBlocksKeepTheOrder) {
             "Transpose Conv* Transpose QuantizeLinear");
 }
 
+// Scales by channel stay vectors; a chain of integers goes along.
+TEST(ChannelsLast, ConvolutionsOfIntegersAreTurned) {
+  const TestTensor bytes = Pattern(DType::kInt8, {6, 3, 1, 1}, 3);
+  const Graph turned =
+      Turned(TestGraph()
+                 .Input("x", DType::kUInt8, {2, 3, 5, 4})
+                 .Constant("scale", Tensor({}, {0.5f}))
+                 .Constant("zero", Tensor<uint8_t>({}, {3}))
+                 .Constant("w", bytes)
+                 .Constant("w_scales", Tensor({6}, {1, 2, 3, 4, 5, 6}))
+                 .Constant("w_zero", Tensor<int8_t>({}, {0}))
+                 .Node("QLinearConv",
+                       {"x", "scale", "zero", "w", "w_scales", "w_zero",
+                        "scale", "zero"},
+                       {"a"})
+                 .Node("Max", {"a", "zero"}, {"y"})
+                 .Output("y"),
+             {Shape({2, 3, 5, 4})});
+  EXPECT_EQ(Ops(turned), "Transpose QLinearConv* Max Transpose");
+}
+
 class ChannelsLastRun : public testing::Test {
  protected:
   // The outputs with the pass forced on every node, against those without it.
