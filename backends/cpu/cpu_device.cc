@@ -92,7 +92,6 @@ absl::StatusOr<std::unique_ptr<Storage>> CpuDevice::ImportHostMemory(
                      address % kStorageAlignment, " past a multiple of ",
                      kStorageAlignment, " bytes"));
   }
-  packed_.Remember(bytes, owner);
   return std::make_unique<ImportedStorage>(info_.id, bytes, std::move(owner));
 }
 

@@ -18,6 +18,11 @@ constexpr absl::Duration kUploadTimeout = absl::Seconds(60);
 absl::StatusOr<std::shared_ptr<const Weight>> WeightStore::Get(
     const HostTensor& tensor, Lane& lane) {
   digests_.Remember(tensor.bytes(), tensor.owner());
+  // Also of a tensor whose bytes another graph has brought: kernels see this
+  // one's.
+  if (packed_ != nullptr) {
+    packed_->RememberConstant(tensor.bytes(), tensor.owner());
+  }
   const ContentDigest digest = digests_.Of(tensor.bytes());
   {
     absl::MutexLock lock(&mu_);

@@ -10,6 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "backends/api/backend.h"
 #include "backends/api/content_digest.h"
+#include "backends/api/packed_weights.h"
 #include "engine/graph/host_tensor.h"
 
 namespace tensord {
@@ -30,7 +31,8 @@ struct Weight {
 // Ownership: holds weights weakly; borrows the device, which outlives it.
 class WeightStore {
  public:
-  explicit WeightStore(Device& device) : device_(device) {}
+  explicit WeightStore(Device& device)
+      : device_(device), packed_(dynamic_cast<HasPackedWeights*>(&device)) {}
 
   // The weight with these bytes, uploaded if nobody has it yet. `lane` carries
   // the upload and may be one that nobody else uses meanwhile; the bytes are
@@ -49,6 +51,7 @@ class WeightStore {
                                                        Lane& lane) const;
 
   Device& device_;
+  HasPackedWeights* const packed_;  // the device; null where it packs none
   ContentDigests digests_;
   mutable absl::Mutex mu_;
   absl::flat_hash_map<ContentDigest, std::weak_ptr<const Weight>> weights_

@@ -69,7 +69,7 @@ TEST_F(PackedStoreTest, OtherBytesAtTheSamePlaceAreAnotherForm) {
   alignas(kStorageAlignment) static std::byte memory[1 << 14] = {};
   const Bytes zeros(std::begin(memory), std::end(memory));
   auto owner = std::make_shared<int>(0);
-  auto imported = device_->ImportHostMemory(memory, owner).value();
+  dynamic_cast<HasPackedWeights&>(*device_).RememberConstant(memory, owner);
   const auto get = [&] {
     return *store().Get(memory, "rows", 128, [this](std::byte*) {
       ++fills_;
@@ -78,7 +78,6 @@ TEST_F(PackedStoreTest, OtherBytesAtTheSamePlaceAreAnotherForm) {
   };
   const auto first = get();
   EXPECT_EQ(get(), first);
-  imported.reset();
   owner.reset();
   memory[77] = std::byte{1};
   EXPECT_NE(get(), first);
