@@ -17,6 +17,12 @@ CompiledKey KeyFor(const LoadedGraph& graph, std::vector<Shape> input_shapes,
   return {graph.id(), device.info().id, std::move(input_shapes)};
 }
 
+CompilerEnvironment WithObserver(CompilerEnvironment environment,
+                                 GrowthObserver& observer) {
+  environment.growth = &observer;
+  return environment;
+}
+
 // All segments, the later ones at their upper bounds.
 double LaunchesNs(const CompiledGraph& graph) {
   double total_ns = 0;
@@ -50,7 +56,7 @@ bool HaveSameRates(const DeviceInfo& a, const DeviceInfo& b) {
 CompileService::CompileService(CompilerEnvironment environment,
                                bool is_pipelined, CompilePool& threads,
                                DevicePool& devices)
-    : environment_(environment),
+    : environment_(WithObserver(environment, *this)),
       is_pipelined_(is_pipelined),
       threads_(threads) {
   for (const auto& device : devices.devices()) {
@@ -89,9 +95,7 @@ void CompileService::SetMaxBytes(uint64_t max_bytes) {
   Trim();
 }
 
-void CompileService::Trim() {
-  cache_.Trim(max_bytes_, [this] { return PackedBytes(); });
-}
+void CompileService::Trim() { cache_.Trim(max_bytes_); }
 
 uint64_t CompileService::PackedBytes() const {
   uint64_t bytes = 0;

@@ -18,6 +18,7 @@
 #include "engine/cache/loaded_graph.h"
 #include "engine/compile_event.h"
 #include "engine/compiled/graph_compiler.h"
+#include "engine/compiled/growth_observer.h"
 #include "engine/compiled/preparation.h"
 #include "engine/memory/weight_store.h"
 #include "engine/pool/compile_pool.h"
@@ -31,7 +32,7 @@ namespace tensord {
 // Ownership: owns weights and what was compiled; borrows the pools and what
 //   `environment` refers to, which outlive it. Close the compile pool, and join
 //   it, before this goes.
-class CompileService {
+class CompileService : private GrowthObserver {
  public:
   using Compiled = CompiledCache::Compiled;
   using Continuation = CompiledCache::Continuation;
@@ -117,6 +118,7 @@ class CompileService {
   // What compiled graphs share and no footprint counts.
   uint64_t PackedBytes() const;
   void Trim();
+  void OnGrowth() override { Trim(); }
 
   const CompilerEnvironment environment_;
   const bool is_pipelined_;

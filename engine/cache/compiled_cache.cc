@@ -1,5 +1,6 @@
 #include "engine/cache/compiled_cache.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -56,6 +57,7 @@ void CompiledCache::Complete(const CompiledKey& key,
                           .graph = std::move(graph)});
       by_key_[key] = by_use_.begin();
       stats_.bytes += by_use_.front().counted_bytes;
+      CountPacked(compiled);
       if (compiled.later_segments != nullptr || compiled.flow != nullptr) {
         growing_.insert(&by_use_.front());
       }
@@ -66,17 +68,54 @@ void CompiledCache::Complete(const CompiledKey& key,
   }
 }
 
-void CompiledCache::Trim(uint64_t max_bytes,
-                         absl::FunctionRef<uint64_t()> shared_bytes) {
-  for (;;) {
-    const uint64_t shared = shared_bytes();
-    // One at a time: what it alone used is no longer shared when it is gone.
-    Compiled evicted;
-    absl::MutexLock lock(&mu_);
-    Recount();
-    if (stats_.bytes + shared <= max_bytes || by_use_.size() <= 1) return;
-    evicted = Remove(std::prev(by_use_.end()));
-    ++stats_.evictions;
+void CompiledCache::Trim(uint64_t max_bytes) {
+  std::vector<Compiled> evicted;  // die behind the lock
+  absl::MutexLock lock(&mu_);
+  Recount();
+  const auto evict = [&](Entries::iterator entry)
+                         ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+                           evicted.push_back(Remove(entry));
+                           ++stats_.evictions;
+                         };
+  while (stats_.bytes > max_bytes && by_use_.size() > 1) {
+    evict(std::prev(by_use_.end()));
+  }
+  if (by_use_.empty() || stats_.bytes + packed_bytes_ <= max_bytes) return;
+  absl::flat_hash_set<const Storage*> stays;
+  uint64_t staying_bytes = 0;
+  for (const auto& packed : by_use_.front().compiled->packed_weights) {
+    if (stays.insert(packed.get()).second) {
+      staying_bytes += packed->size_bytes();
+    }
+  }
+  const auto frees_some = [&](const Entry& entry) {
+    const auto& packed = entry.compiled->packed_weights;
+    return std::any_of(packed.begin(), packed.end(), [&](const auto& weights) {
+      return !stays.contains(weights.get());
+    });
+  };
+  for (auto entry = std::prev(by_use_.end());
+       entry != by_use_.begin() &&
+       stats_.bytes + packed_bytes_ - staying_bytes > max_bytes;) {
+    const auto candidate = entry--;
+    if (frees_some(*candidate)) evict(candidate);
+  }
+}
+
+void CompiledCache::CountPacked(const CompiledGraph& graph) {
+  for (const auto& packed : graph.packed_weights) {
+    if (++packed_users_[packed.get()] == 1) {
+      packed_bytes_ += packed->size_bytes();
+    }
+  }
+}
+
+void CompiledCache::DiscountPacked(const CompiledGraph& graph) {
+  for (const auto& packed : graph.packed_weights) {
+    const auto users = packed_users_.find(packed.get());
+    if (--users->second > 0) continue;
+    packed_users_.erase(users);
+    packed_bytes_ -= packed->size_bytes();
   }
 }
 
@@ -123,6 +162,8 @@ void CompiledCache::Replace(const CompiledKey& key, Compiled compiled) {
   stats_.bytes -= entry.counted_bytes;
   entry.counted_bytes = compiled->held_bytes();
   stats_.bytes += entry.counted_bytes;
+  CountPacked(*compiled);
+  DiscountPacked(*entry.compiled);
   // The old one dies with `compiled`, outside the lock.
   entry.compiled.swap(compiled);
 }
@@ -130,6 +171,7 @@ void CompiledCache::Replace(const CompiledKey& key, Compiled compiled) {
 CompiledCache::Compiled CompiledCache::Remove(Entries::iterator entry) {
   Compiled compiled = std::move(entry->compiled);
   stats_.bytes -= entry->counted_bytes;
+  DiscountPacked(*compiled);
   growing_.erase(&*entry);
   by_key_.erase(entry->key);
   by_use_.erase(entry);

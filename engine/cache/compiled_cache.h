@@ -11,7 +11,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/any_invocable.h"
-#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
@@ -52,13 +51,13 @@ class CompiledCache {
   void Complete(const CompiledKey& key, absl::StatusOr<Compiled> outcome,
                 std::weak_ptr<const LoadedGraph> graph = {});
 
-  // Evicts the least recently used until what is left holds no more than
-  // `max_bytes`, with what the graphs share beyond that (`shared_bytes`, asked
-  // again after each one that went). The most recently used stays, whatever its
-  // size: without it a graph above the limit would be compiled for every run.
-  void Trim(
-      uint64_t max_bytes,
-      absl::FunctionRef<uint64_t()> shared_bytes = [] { return uint64_t{0}; });
+  // Evicts the least recently used until the footprints of what is left are no
+  // more than `max_bytes`; and then, where the weights that graphs have packed
+  // are too much beside that, the least recently used of those graphs whose
+  // going frees some. The most recently used stays, whatever its size, and its
+  // packed weights do not count: without it a graph above the limit would be
+  // compiled for every run, and would evict all others each time.
+  void Trim(uint64_t max_bytes);
 
   // Drops what was compiled of a graph; not an eviction.
   void EraseGraph(absl::string_view graph_id);
@@ -80,7 +79,7 @@ class CompiledCache {
     uint64_t hits = 0;
     uint64_t misses = 0;
     uint64_t evictions = 0;
-    uint64_t bytes = 0;  // held by the graphs, as they are now
+    uint64_t bytes = 0;  // held by the graphs, without packed weights
     int64_t count = 0;
   };
   Stats stats();
@@ -98,6 +97,11 @@ class CompiledCache {
 
   // Counts anew what runs have left in the graphs that keep such things.
   void Recount() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Packed weights, each once however many graphs use it.
+  void CountPacked(const CompiledGraph& graph)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void DiscountPacked(const CompiledGraph& graph)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Takes an entry out; its graph dies with the result, outside the lock.
   Compiled Remove(Entries::iterator entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -111,6 +115,9 @@ class CompiledCache {
       under_way_ ABSL_GUARDED_BY(mu_);
   // Those whose held_bytes() is not the same for ever.
   absl::flat_hash_set<Entry*> growing_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<const Storage*, int64_t> packed_users_
+      ABSL_GUARDED_BY(mu_);
+  uint64_t packed_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   Stats stats_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -9,6 +9,7 @@
 #include "absl/container/inlined_vector.h"
 #include "backends/api/device_id.h"
 #include "backends/api/layout.h"
+#include "backends/api/storage.h"
 #include "engine/compiled/compiled_node.h"
 #include "engine/compiled/explain.h"
 #include "engine/graph/graph.h"
@@ -154,6 +155,8 @@ struct CompiledGraph {
   // prepared. What others share is counted where it is kept: weights by their
   // store, packed weights by their device.
   uint64_t footprint_bytes = 0;
+  // Those packed weights, in the order of its steps; one may be there twice.
+  std::vector<std::shared_ptr<const Storage>> packed_weights;
 
   // The same, and what runs have left in it: segments and stages that are kept
   // for the next run. Thread-safe once the graph is prepared.

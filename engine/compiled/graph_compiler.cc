@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/packed_weights.h"
 #include "engine/compiled/bind_node.h"
 #include "engine/compiled/explain_plan.h"
 #include "engine/compiled/kernel_estimator.h"
@@ -177,6 +178,10 @@ class GraphCompiler {
   }
 
   absl::Status BindNodes() {
+    size_t launch_count = 0;
+    for (const auto& nodes : schedule_.segments) launch_count += nodes.size();
+    bound_.reserve(launch_count);
+    launches_.reserve(launch_count);
     const BindingScope scope{*graph_, inference_, environment_.InfoOf(device_),
                              options_, environment_};
     for (const auto& nodes : schedule_.segments) {
@@ -279,6 +284,7 @@ class GraphCompiler {
       workspaces.push_back(bound.workspace_bytes);
     }
     const size_t first_count = schedule_.segments[0].size();
+    compiled_->first.steps.reserve(first_count);
     for (size_t i = 0; i < first_count; ++i) {
       compiled_->estimated_ns += bound_[i].node.estimated_ns;
       compiled_->first.steps.push_back(
@@ -427,6 +433,7 @@ absl::Status PrepareNodes(CompiledGraph& graph, Device& device,
     }
     // A first run that goes along has no interest in it.
     graph.footprint_bytes += StateFootprintBytes(step);
+    AppendPackedOf(step.node.state.get(), graph.packed_weights);
     channel.Publish();
   }
   channel.Finish(absl::OkStatus());

@@ -13,6 +13,7 @@
 #include "backends/api/backend.h"
 #include "backends/api/precision.h"
 #include "engine/compiled/compiled_graph.h"
+#include "engine/compiled/growth_observer.h"
 #include "engine/compiled/kernel_binding_table.h"
 #include "engine/compiled/kernel_choice.h"
 #include "engine/compiled/preparation.h"
@@ -40,6 +41,7 @@ struct CompileOptions {
 // What compilation needs of the process. Borrows everything; it all outlives
 // the compiled graphs.
 struct CompilerEnvironment {
+  GrowthObserver* growth = nullptr;  // null: nobody wants to know
   const KernelBindingTable* table = nullptr;
   op_profile::OpProfile* profile = nullptr;  // null: kernels are not accounted
   // Null: kernels are chosen by the order of the table alone. Thread-safe.

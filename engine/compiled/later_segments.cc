@@ -59,7 +59,9 @@ absl::StatusOr<std::shared_ptr<const Segment>> LaterSegments::Get(
   if (std::shared_ptr<const Segment> segment = Find(key)) return segment;
   absl::StatusOr<std::shared_ptr<const Segment>> segment =
       Compile(index, extents.first(told));
-  if (segment.ok()) Keep(key, *segment);
+  if (!segment.ok()) return segment;
+  Keep(key, *segment);
+  if (environment_.growth != nullptr) environment_.growth->OnGrowth();
   return segment;
 }
 

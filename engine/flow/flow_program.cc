@@ -187,9 +187,12 @@ FlowProgram::FindVariant(State& state, absl::Span<const FlowValue> values,
   const uint64_t bytes = FootprintOf(**made);
   if (!kept_->Charge(bytes)) return *made;
   (*made)->kept = KeptStages::Share(kept_, bytes);
-  absl::MutexLock lock(&state.mu);
-  state.variants.push_front(*made);
-  if (state.variants.size() > State::kMaxVariants) state.variants.pop_back();
+  {
+    absl::MutexLock lock(&state.mu);
+    state.variants.push_front(*made);
+    if (state.variants.size() > State::kMaxVariants) state.variants.pop_back();
+  }
+  if (environment_.growth != nullptr) environment_.growth->OnGrowth();
   return *made;
 }
 

@@ -24,6 +24,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/api/packed_weights.h"
 #include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/conv_windows.h"
 #include "backends/cpu/kernels/efficiency.h"
@@ -59,7 +60,7 @@ absl::Status AcceptsAny(const NodeSite& site) {
   return conv::CheckSpatialRank(site.input(0).shape);
 }
 
-class PackedWeights final : public KernelState {
+class PackedWeights final : public KernelState, public UsesPackedWeights {
  public:
   explicit PackedWeights(std::shared_ptr<const Storage> storage)
       : storage_(std::move(storage)) {}
@@ -67,6 +68,7 @@ class PackedWeights final : public KernelState {
   const float* elements() const {
     return reinterpret_cast<const float*>(storage_->address());
   }
+  void AppendPacked(Packed& to) const override { to.push_back(storage_); }
 
  private:
   const std::shared_ptr<const Storage> storage_;  // the device counts it

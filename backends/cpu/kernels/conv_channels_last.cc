@@ -25,6 +25,7 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/api/packed_weights.h"
 #include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/is_stopped.h"
 #include "backends/cpu/packed_store.h"
@@ -69,13 +70,14 @@ void ArrangeWeights(const Geometry& geometry, const T* w, T* arranged) {
 }
 
 template <typename T>
-class ArrangedWeights final : public KernelState {
+class ArrangedWeights final : public KernelState, public UsesPackedWeights {
  public:
   explicit ArrangedWeights(std::shared_ptr<const Storage> storage)
       : storage_(std::move(storage)) {}
   const T* elements() const {
     return reinterpret_cast<const T*>(storage_->address());
   }
+  void AppendPacked(Packed& to) const override { to.push_back(storage_); }
 
  private:
   const std::shared_ptr<const Storage> storage_;  // the device counts it

@@ -23,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/api/packed_weights.h"
 #include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/gemm.h"
@@ -76,7 +77,7 @@ int64_t ProductElements(const Geometry& geometry) {
   return std::max(kProductElements, rows * gemm::kBlockColumns);
 }
 
-class PackedWeights final : public KernelState {
+class PackedWeights final : public KernelState, public UsesPackedWeights {
  public:
   explicit PackedWeights(std::shared_ptr<const Storage> storage)
       : storage_(std::move(storage)) {}
@@ -84,6 +85,7 @@ class PackedWeights final : public KernelState {
   const float* elements() const {
     return reinterpret_cast<const float*>(storage_->address());
   }
+  void AppendPacked(Packed& to) const override { to.push_back(storage_); }
 
  private:
   const std::shared_ptr<const Storage> storage_;  // the device counts it

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/api/kernel.h"
+#include "backends/api/packed_weights.h"
 
 // Epilogues (OpParams::epilogue) for kernels that compute them behind their own
 // result, in place:
@@ -59,7 +60,10 @@ void ApplyEpilogue(const KernelCall& call, const EpiloguePlan& plan);
 double EpilogueFlops(const NodeSite& site);
 
 // A kernel's own state beside its epilogue's plan.
-struct EpilogueState final : KernelState {
+struct EpilogueState final : KernelState, UsesPackedWeights {
+  void AppendPacked(Packed& to) const override {
+    AppendPackedOf(own.get(), to);
+  }
   uint64_t footprint_bytes() const override {
     return plan->footprint_bytes() +
            (own == nullptr ? 0 : own->footprint_bytes());

@@ -31,7 +31,7 @@ struct IntegerOperands {
 // What the integer products keep of a node.
 //
 // Threading: immutable once made; Run may be called by many threads at once.
-class IntegerProductState final : public KernelState {
+class IntegerProductState final : public KernelState, public UsesPackedWeights {
  public:
   static absl::Status Accepts(const NodeSite& node,
                               const IntegerOperands& operands);
@@ -42,6 +42,10 @@ class IntegerProductState final : public KernelState {
 
   uint64_t footprint_bytes() const override {
     return product_->footprint_bytes();
+  }
+  void AppendPacked(Packed& to) const override {
+    to.push_back(column_sums_);
+    product_->AppendPacked(to);
   }
 
   // Memory of the workspace for a number of each column, beside what the parts

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/api/kernel.h"
+#include "backends/api/packed_weights.h"
 #include "backends/api/storage.h"
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/onednn/primitive.h"
@@ -48,6 +49,9 @@ class Product {
   int64_t column_count() const { return site_.n; }
   // Without the forms: few are kept, for all nodes.
   uint64_t footprint_bytes() const;
+  void AppendPacked(UsesPackedWeights::Packed& to) const {
+    to.insert(to.end(), packed_.begin(), packed_.end());
+  }
 
   // C's part. `b` and `bias` are null where the site does not have them; rows
   // of `c` are n elements apart. `scratch` is aligned to kStorageAlignment.
@@ -82,7 +86,7 @@ class Product {
 };
 
 // What MatMul, Gemm and the convolutions that are products keep of a node.
-class ProductState final : public KernelState {
+class ProductState final : public KernelState, public UsesPackedWeights {
  public:
   // `b` as for Product::Create.
   static absl::StatusOr<std::unique_ptr<KernelState>> Create(
@@ -93,6 +97,7 @@ class ProductState final : public KernelState {
   bool has_bias() const { return has_bias_; }
   uint64_t scratch_bytes() const { return scratch_bytes_; }
   uint64_t footprint_bytes() const override;
+  void AppendPacked(Packed& to) const override { product_->AppendPacked(to); }
 
   // The node's epilogue, if it has one, over a part of the output. The matrix
   // begins at its element `first`.

@@ -125,27 +125,85 @@ TEST(CompiledCacheTest, EvictsTheLeastRecentlyUsedAndKeepsTheLatest) {
   EXPECT_EQ(cache.stats().bytes, 100);
 }
 
-// Packed weights are no graph's own, and go with the last one that uses them.
-TEST(CompiledCacheTest, WhatGraphsShareCountsUntilItsLastUserGoes) {
+class PackedStorage final : public Storage {
+ public:
+  explicit PackedStorage(uint64_t size_bytes)
+      : Storage(kCpu0, nullptr, size_bytes, true) {}
+};
+
+using PackedWeights = std::vector<std::shared_ptr<const Storage>>;
+
+std::shared_ptr<const Storage> Packed(uint64_t size_bytes) {
+  return std::make_shared<PackedStorage>(size_bytes);
+}
+
+void PutWith(CompiledCache& cache, const CompiledKey& key,
+             PackedWeights packed) {
+  auto graph = std::make_shared<CompiledGraph>();
+  graph->footprint_bytes = 100;
+  graph->packed_weights = std::move(packed);
+  ASSERT_TRUE(cache.Join(key, [](const auto&) {}));
+  cache.Complete(key, std::move(graph));
+}
+
+// Both halves: what is shared counts once, and goes with its last user.
+TEST(CompiledCacheTest, PackedWeightsCountOnceForAllTheirUsers) {
   CompiledCache cache;
-  Put(cache, Key("a"));
+  const auto weights = Packed(500);
+  PutWith(cache, Key("a", {Shape{1}}), {weights});
+  PutWith(cache, Key("a", {Shape{2}}), {weights, weights});
   Put(cache, Key("b"));
-  Put(cache, Key("c"));
-  const std::weak_ptr<const CompiledGraph> user = cache.Find(Key("b"));
-  const auto shared_bytes = [&]() -> uint64_t {
-    return user.expired() ? 0 : 500;
-  };
-  ASSERT_THAT(cache.Find(Key("c")), NotNull());
-  cache.Trim(800, shared_bytes);
+  cache.Trim(800);
   EXPECT_EQ(cache.stats().count, 3);
-  cache.Trim(799, shared_bytes);
-  EXPECT_THAT(cache.Find(Key("a")), IsNull());
+  cache.Trim(799);
+  EXPECT_EQ(cache.stats().count, 2);
+  cache.Trim(700);
+  EXPECT_EQ(cache.stats().count, 2);
+  cache.Trim(699);
+  EXPECT_EQ(cache.stats().count, 1);
   EXPECT_THAT(cache.Find(Key("b")), NotNull());
-  ASSERT_THAT(cache.Find(Key("c")), NotNull());
-  cache.Trim(600, shared_bytes);
-  EXPECT_THAT(cache.Find(Key("b")), IsNull());
-  EXPECT_THAT(cache.Find(Key("c")), NotNull());
-  EXPECT_EQ(cache.stats().bytes, 100);
+}
+
+// As the tuner has one compiled anew.
+TEST(CompiledCacheTest, PackedWeightsOfWhatIsReplacedGo) {
+  CompiledCache cache;
+  PutWith(cache, Key("a"), {Packed(500)});
+  Put(cache, Key("b"));
+  auto graph = std::make_shared<CompiledGraph>();
+  graph->footprint_bytes = 100;
+  graph->packed_weights = {Packed(50)};
+  cache.Replace(Key("a"), std::move(graph));
+  cache.Trim(250);
+  EXPECT_EQ(cache.stats().count, 2);
+  cache.Trim(249);
+  EXPECT_EQ(cache.stats().count, 1);
+}
+
+// A model that is larger than the limit is no reason for others to go.
+TEST(CompiledCacheTest, PackedWeightsOfTheLatestEvictNobody) {
+  CompiledCache cache;
+  Put(cache, Key("plain"));
+  PutWith(cache, Key("small"), {Packed(10)});
+  const auto large = Packed(10'000);
+  PutWith(cache, Key("large", {Shape{1}}), {large});
+  PutWith(cache, Key("large", {Shape{2}}), {large});
+  cache.Trim(500);
+  EXPECT_EQ(cache.stats().count, 4);
+  EXPECT_EQ(cache.stats().evictions, 0);
+}
+
+// Whose going frees nothing stays.
+TEST(CompiledCacheTest, PackedWeightsAreMadeRoomForByTheirUsers) {
+  CompiledCache cache;
+  Put(cache, Key("plain"));
+  PutWith(cache, Key("first"), {Packed(500)});
+  PutWith(cache, Key("second"), {Packed(500)});
+  PutWith(cache, Key("third"), {Packed(500)});
+  cache.Trim(1000);
+  EXPECT_THAT(cache.Find(Key("plain")), NotNull());
+  EXPECT_THAT(cache.Find(Key("first")), IsNull());
+  EXPECT_THAT(cache.Find(Key("second")), NotNull());
+  EXPECT_THAT(cache.Find(Key("third")), NotNull());
 }
 
 // What a run leaves in a graph: a later segment for its extents.
