@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/onednn/conv_state.h"
 #include "backends/cpu/onednn/onednn_kernels.h"
+#include "backends/cpu/packed_store.h"
 
 namespace tensord::onednn {
 namespace {
@@ -104,8 +105,12 @@ uint64_t ConvWorkspaceBytes(const NodeSite& site) {
 template <Factors kFactors>
 PreparedState PrepareConv(const NodeSite& site, Device& device) {
   if (IsEmpty(site)) return nullptr;
-  return ConvState::Create(site, SiteOf(site, kFactors), site.host_constant(1),
-                           device);
+  const std::byte* w = site.host_constant(1);
+  const auto elements = [w] { return w; };
+  return ConvState::Create(
+      site, SiteOf(site, kFactors),
+      {.content = HostBytes(site, 1), .change = "", .elements = elements},
+      device);
 }
 
 absl::Status RunConv(const KernelCall& call) {

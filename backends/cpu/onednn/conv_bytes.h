@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/onednn/conv_state.h"
+#include "backends/cpu/packed_store.h"
 
 // What QLinearConv and ConvInteger share: convolutions of 8-bit integers whose
 // weights are constant, with zero points of 0 (int8) or 128 (uint8).
@@ -68,14 +69,21 @@ inline KernelCost ByteConvCost(const NodeSite& site,
 // Unsigned weights as signed ones that are 128 less.
 inline absl::StatusOr<std::unique_ptr<KernelState>> MakeByteConv(
     const NodeSite& site, const ConvSite& conv, int weights, Device& device) {
-  const auto* w = reinterpret_cast<const uint8_t*>(site.host_constant(weights));
-  std::vector<uint8_t> flipped;
-  if (site.input_dtype(weights) == DType::kUInt8) {
-    flipped.assign(w, w + site.input(weights).shape.element_count());
-    for (uint8_t& element : flipped) element ^= 0x80;
-    w = flipped.data();
-  }
-  return ConvState::Create(site, conv, w, device);
+  const absl::Span<const std::byte> w = HostBytes(site, weights);
+  const bool is_signed = site.input_dtype(weights) != DType::kUInt8;
+  std::vector<std::byte> flipped;  // once it is wanted
+  const auto elements = [&]() -> const std::byte* {
+    if (is_signed) return w.data();
+    if (flipped.empty()) {
+      flipped.assign(w.begin(), w.end());
+      for (std::byte& element : flipped) element ^= std::byte{0x80};
+    }
+    return flipped.data();
+  };
+  return ConvState::Create(
+      site, conv,
+      {.content = w, .change = is_signed ? "" : "signed", .elements = elements},
+      device);
 }
 
 }  // namespace tensord::onednn

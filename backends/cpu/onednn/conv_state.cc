@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -80,12 +81,12 @@ uint64_t ConvState::WorkspaceBytes(const ConvSite& site) {
 }
 
 absl::StatusOr<std::unique_ptr<KernelState>> ConvState::Create(
-    const NodeSite& node, const ConvSite& site, const void* w, Device& device) {
+    const NodeSite& node, const ConvSite& site, const Unpacked& w,
+    Device& device) {
   std::unique_ptr<ConvState> state(new ConvState(ConvDescriber(site)));
   state->epilogue_ = MakeEpiloguePlan(node);
   if (absl::Status s = state->MakePrimitives(); !s.ok()) return s;
-  absl::Status status =
-      state->PackWeights(static_cast<const std::byte*>(w), device);
+  absl::Status status = state->PackWeights(w, device);
   if (!status.ok()) return status;
   return state;
 }
@@ -128,7 +129,7 @@ absl::StatusOr<PrimitiveDesc> ConvState::ChooseWeights(const ConvForm& form) {
   return desc;
 }
 
-absl::Status ConvState::PackWeights(const std::byte* w, Device& device) {
+absl::Status ConvState::PackWeights(const Unpacked& w, Device& device) {
   const Split& channels = describer_.parts().channels();
   const int64_t channel_bytes =
       describer_.geometry().depth() *
@@ -137,17 +138,26 @@ absl::Status ConvState::PackWeights(const std::byte* w, Device& device) {
     auto& slices = packed_weights_.emplace_back(channels.count());
     for (int64_t i = 0; i < channels.count(); ++i) {
       if (channels.length(i) != format.channels) continue;
-      const auto slice = [&] { return w + channels.begin(i) * channel_bytes; };
+      const auto slice = [&] {
+        return w.elements() + channels.begin(i) * channel_bytes;
+      };
+      const std::string change = absl::StrCat(w.change, " ", channels.begin(i));
       auto packed = Pack(
-          {.content = absl::MakeConstSpan(w, channels.extent * channel_bytes),
-           .change = absl::StrCat(channels.begin(i)),
-           .elements = slice},
+          {.content = w.content, .change = change, .elements = slice},
           describer_.GivenWeightDesc(format.channels), format.desc, device);
       if (!packed.ok()) return packed.status();
       slices[i] = *std::move(packed);
     }
   }
   return absl::OkStatus();
+}
+
+void ConvState::AppendPacked(Packed& to) const {
+  for (const auto& slices : packed_weights_) {
+    for (const auto& slice : slices) {
+      if (slice != nullptr) to.push_back(slice);
+    }
+  }
 }
 
 uint64_t ConvState::footprint_bytes() const {

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/api/kernel.h"
+#include "backends/api/packed_weights.h"
 #include "backends/api/storage.h"
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/onednn/conv_describer.h"
@@ -29,7 +30,7 @@ struct ConvOperands {
 // epilogue is computed part by part.
 //
 // Threading: immutable once made; any number of threads may run it.
-class ConvState final : public KernelState {
+class ConvState final : public KernelState, public UsesPackedWeights {
  public:
   // OK, or why the library is no use for the convolution. Something is to be
   // computed.
@@ -40,12 +41,13 @@ class ConvState final : public KernelState {
   // `w` are the node's weights, [M, C / groups, kernel...] of the site's dtype,
   // or float32 that is to be rounded.
   static absl::StatusOr<std::unique_ptr<KernelState>> Create(
-      const NodeSite& node, const ConvSite& site, const void* w,
+      const NodeSite& node, const ConvSite& site, const Unpacked& w,
       Device& device);
 
   absl::Status Run(const KernelCall& call, const ConvOperands& operands) const;
 
   uint64_t footprint_bytes() const override;
+  void AppendPacked(Packed& to) const override;
 
  private:
   // The scratch memory of one part, in pieces.
@@ -72,7 +74,7 @@ class ConvState final : public KernelState {
   static Scratch ScratchOf(const ConvDescriber& describer);
   absl::Status MakePrimitives();
   absl::StatusOr<PrimitiveDesc> ChooseWeights(const ConvForm& form);
-  absl::Status PackWeights(const std::byte* w, Device& device);
+  absl::Status PackWeights(const Unpacked& w, Device& device);
 
   const ConvDescriber describer_;
   const Scratch scratch_;
