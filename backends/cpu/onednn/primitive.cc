@@ -150,15 +150,14 @@ Primitive::Slot::~Slot() {
   for (dnnl_exec_arg_t& operand : operands) dnnl_memory_destroy(operand.memory);
 }
 
-absl::Span<Primitive::Slot> Primitive::slots() const {
-  const auto threads = static_cast<size_t>(ProcessorCount()) + 1;
-  return absl::MakeSpan(slots_).first(std::min(threads, slots_.size()));
+size_t Primitive::SlotCount() {
+  return std::min<size_t>(ProcessorCount() + 1, kSlots);
 }
 
-uint64_t Primitive::footprint_bytes() const {
+uint64_t Primitive::FootprintBytes(int argument_count) {
   // A memory object holds a description, and little else.
-  return sizeof(Primitive) + slots().size() * arguments_.size() *
-                                 (sizeof(dnnl_memory_desc_t) + 128);
+  return sizeof(Primitive) +
+         SlotCount() * argument_count * (sizeof(dnnl_memory_desc_t) + 128);
 }
 
 absl::Status Primitive::Fill(Slot& slot) const {

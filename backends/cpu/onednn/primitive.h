@@ -120,7 +120,10 @@ class Primitive {
 
   // Host bytes of this object and of those that it made of the library's, but
   // for the code, which the library keeps for all.
-  uint64_t footprint_bytes() const;
+  uint64_t footprint_bytes() const {
+    return FootprintBytes(static_cast<int>(arguments_.size()));
+  }
+  static uint64_t FootprintBytes(int argument_count);
 
  private:
   // The library keeps operands' addresses in objects of its own. A few sets of
@@ -134,8 +137,11 @@ class Primitive {
   static constexpr int kSlots = 16;
 
   Primitive() = default;
-  // Those of slots_ that are made.
-  absl::Span<Slot> slots() const;
+  // How many of slots_ are made.
+  static size_t SlotCount();
+  absl::Span<Slot> slots() const {
+    return absl::MakeSpan(slots_).first(SlotCount());
+  }
   absl::Status Fill(Slot& slot) const;
   absl::Status RunIn(Slot& slot, absl::Span<void* const> addresses) const;
 

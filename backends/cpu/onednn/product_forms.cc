@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <list>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 
@@ -54,28 +55,41 @@ class KeptForms {
     const auto found = by_site_.find(site);
     if (found == by_site_.end()) return std::nullopt;
     by_use_.splice(by_use_.begin(), by_use_, found->second);
-    return found->second->second;
+    return found->second->forms;
   }
 
   // Of two threads that made them at once, the first one's stay.
   Forms Keep(const ProductSite& site, Forms forms) {
+    const uint64_t bytes =
+        sizeof(Entry) + (forms.ok() ? (*forms)->footprint_bytes() : 256);
+    std::vector<Forms> dropped;  // die behind the lock
     absl::MutexLock lock(&mu_);
     const auto found = by_site_.find(site);
-    if (found != by_site_.end()) return found->second->second;
-    by_use_.emplace_front(site, forms);
+    if (found != by_site_.end()) return found->second->forms;
+    by_use_.push_front({site, forms, bytes});
     by_site_[site] = by_use_.begin();
-    if (by_use_.size() > ProductForms::kKept) {
-      by_site_.erase(by_use_.back().first);
+    bytes_ += bytes;
+    while (bytes_ > ProductForms::kKeptBytes && by_use_.size() > 1) {
+      Entry& last = by_use_.back();
+      bytes_ -= last.bytes;
+      dropped.push_back(std::move(last.forms));
+      by_site_.erase(last.site);
       by_use_.pop_back();
     }
     return forms;
   }
 
  private:
-  using Entries = std::list<std::pair<ProductSite, Forms>>;
+  struct Entry {
+    ProductSite site;
+    Forms forms;
+    uint64_t bytes;
+  };
+  using Entries = std::list<Entry>;
 
   absl::Mutex mu_;
   Entries by_use_ ABSL_GUARDED_BY(mu_);  // the latest first
+  uint64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;
   absl::flat_hash_map<ProductSite, Entries::iterator> by_site_
       ABSL_GUARDED_BY(mu_);
 };
@@ -110,7 +124,10 @@ ProductForms::ProductForms(const ProductSite& site)
 absl::StatusOr<std::shared_ptr<const ProductForms>> ProductForms::Of(
     const ProductSite& site) {
   if (auto kept = TheKeptForms().Find(site)) return *std::move(kept);
-  return TheKeptForms().Keep(site, Make(site));
+  auto made = Make(site);
+  // That there is no code for it stays true; that there was no memory does not.
+  if (!made.ok() && !absl::IsUnimplemented(made.status())) return made;
+  return TheKeptForms().Keep(site, std::move(made));
 }
 
 absl::StatusOr<std::shared_ptr<const ProductForms>> ProductForms::Make(
@@ -143,6 +160,18 @@ absl::Status ProductForms::Describe(const ProductSite& site) {
     }
   }
   return absl::OkStatus();
+}
+
+uint64_t ProductForms::footprint_bytes() const {
+  constexpr uint64_t kDescBytes = 8192;  // measured roughly
+  uint64_t bytes = sizeof(ProductForms);
+  for (const auto& of_rows : descs_) {
+    for (const auto& desc : of_rows) {
+      if (!desc.has_value()) continue;
+      bytes += kDescBytes + Primitive::FootprintBytes(has_bias_ ? 5 : 4);
+    }
+  }
+  return bytes;
 }
 
 absl::StatusOr<const Primitive*> ProductForms::primitive(

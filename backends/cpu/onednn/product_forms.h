@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 
+#include "absl/base/casts.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -39,7 +41,17 @@ struct ProductSite {
     return site;
   }
 
-  friend bool operator==(const ProductSite&, const ProductSite&) = default;
+  // A NaN is the same scale as itself.
+  friend bool operator==(const ProductSite& a, const ProductSite& b) {
+    const auto fields = [](const ProductSite& site) {
+      return std::make_tuple(site.m, site.n, site.k, site.a_dtype, site.b_dtype,
+                             site.c_dtype, site.a_row, site.a_column,
+                             site.b_row, site.b_column,
+                             absl::bit_cast<uint32_t>(site.scale),
+                             site.has_bias, site.has_constant_b);
+    };
+    return fields(a) == fields(b);
+  }
   // Sites that differ in more than this are told apart by comparing them.
   template <typename H>
   friend H AbslHashValue(H h, const ProductSite& site) {
@@ -55,16 +67,17 @@ struct ProductSite {
 // The nodes of a graph have few different products among them, and each is
 // asked for again and again: when a kernel is looked for, when scratch memory
 // is planned, when a node is prepared. So forms are kept, and so are their
-// primitives once a node has asked for them: at most some tens of megabytes.
+// primitives once a node has asked for them, within a limit for the process.
 //
 // Threading: thread-safe. Ownership: shared by all nodes with such a product.
 class ProductForms {
  public:
-  // Of the last kKept sites the same; others are made anew.
+  // The same ones while they are kept: those that were asked for last, as many
+  // as take kKeptBytes. Others are made anew.
   // Errors: kUnimplemented where the library is of no use for such products.
   static absl::StatusOr<std::shared_ptr<const ProductForms>> Of(
       const ProductSite& site);
-  static constexpr size_t kKept = 256;
+  static constexpr uint64_t kKeptBytes = uint64_t{16} << 20;
 
   const Split& rows() const { return rows_; }
   const Split& columns() const { return columns_; }
@@ -74,6 +87,10 @@ class ProductForms {
   const dnnl_memory_desc_t& packed_b(bool is_rest_of_columns) const {
     return packed_b_[is_rest_of_columns];
   }
+
+  // Host bytes with all primitives, made or not; without their code, which the
+  // library's cache keeps.
+  uint64_t footprint_bytes() const;
 
   // Null for a form that no part has. Operands are A, B, C, scratch memory, and
   // the bias where there is one. Made when it is asked for first.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -57,6 +58,15 @@ TEST(ProductFormsTest, EveryPartOfASiteTellsFormsApart) {
   }
 }
 
+// As a client may give a Gemm's alpha.
+TEST(ProductFormsTest, AScaleThatIsNoNumberIsItself) {
+  ProductSite site = Site(64);
+  site.scale = std::numeric_limits<float>::quiet_NaN();
+  const auto forms = ProductForms::Of(site);
+  ASSERT_THAT(forms, IsOk());
+  EXPECT_EQ(*ProductForms::Of(site), *forms);
+}
+
 TEST(ProductFormsTest, AFormThatNoPartHasHasNoPrimitive) {
   const auto forms = *ProductForms::Of(Site(16));
   ASSERT_EQ(forms->rows().rest(), 0);
@@ -68,8 +78,11 @@ TEST(ProductFormsTest, AFormThatNoPartHasHasNoPrimitive) {
 // Those in use live on; the others are made anew.
 TEST(ProductFormsTest, TheOldestAreForgotten) {
   const auto first = *ProductForms::Of(Site(64));
-  for (size_t i = 0; i < ProductForms::kKept; ++i) {
-    ASSERT_THAT(ProductForms::Of(Site(1000 + static_cast<int64_t>(i))), IsOk());
+  for (uint64_t bytes = 0; bytes <= ProductForms::kKeptBytes;) {
+    static int64_t m = 1000;
+    const auto other = ProductForms::Of(Site(++m));
+    ASSERT_THAT(other, IsOk());
+    bytes += (*other)->footprint_bytes();
   }
   EXPECT_NE(*ProductForms::Of(Site(64)), first);
   EXPECT_THAT(first->primitive(false, false), IsOk());
