@@ -6,20 +6,22 @@ namespace tensord {
 
 HostTensor ConstantMemo::Get(absl::string_view operation,
                              absl::Span<const HostTensor> inputs,
-                             absl::FunctionRef<HostTensor()> make) {
+                             absl::FunctionRef<HostTensor()> make,
+                             double* cost) {
   Key key{std::string(operation), {}};
   for (const HostTensor& input : inputs) {
     key.inputs.push_back(input.owner().get());
   }
   {
     absl::MutexLock lock(&mu_);
-    if (HostTensor found = Find(key); found.is_present()) return found;
+    if (HostTensor found = Find(key, cost); found.is_present()) return found;
   }
   HostTensor made = make();
   if (!made.is_present()) return made;
   Entry entry;
   for (const HostTensor& input : inputs) entry.inputs.emplace_back(input);
   entry.result = WeakHostTensor(made);
+  if (cost != nullptr) entry.cost = *cost;
   absl::MutexLock lock(&mu_);
   if (entries_.size() >= kMaxEntries) {
     absl::erase_if(entries_, [](const auto& item) {
@@ -33,7 +35,7 @@ HostTensor ConstantMemo::Get(absl::string_view operation,
 }
 
 // Addresses are used again, so the inputs must still be the same.
-HostTensor ConstantMemo::Find(const Key& key) {
+HostTensor ConstantMemo::Find(const Key& key, double* cost) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return HostTensor();
   for (size_t i = 0; i < key.inputs.size(); ++i) {
@@ -42,6 +44,7 @@ HostTensor ConstantMemo::Find(const Key& key) {
       return HostTensor();
     }
   }
+  if (cost != nullptr) *cost = found->second.cost;
   return found->second.result.Lock();
 }
 

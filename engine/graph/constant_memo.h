@@ -29,14 +29,19 @@ class ConstantMemo {
   // What `make` makes; an absent tensor, which is not kept, when that is what
   // it makes. `operation` says all that the result depends on but the inputs'
   // bytes, which may be absent too.
+  //
+  // `cost`, where it is not null, is what `make` says that it cost, now or when
+  // the tensor was made: who pays for what it makes pays as much for a tensor
+  // that is there, so that the outcome does not depend on others' compilations.
   HostTensor Get(absl::string_view operation,
                  absl::Span<const HostTensor> inputs,
-                 absl::FunctionRef<HostTensor()> make);
+                 absl::FunctionRef<HostTensor()> make, double* cost = nullptr);
 
  private:
   struct Entry {
     std::vector<WeakHostTensor> inputs;
     WeakHostTensor result;
+    double cost = 0;
   };
   struct Key {
     std::string operation;
@@ -49,7 +54,8 @@ class ConstantMemo {
     }
   };
 
-  HostTensor Find(const Key& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  HostTensor Find(const Key& key, double* cost)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   absl::Mutex mu_;
   absl::flat_hash_map<Key, Entry> entries_ ABSL_GUARDED_BY(mu_);

@@ -155,11 +155,24 @@ class ConstantFolder {
     };
     const std::optional<std::string> operation = OperationOf(node, inputs);
     if (source_.memo == nullptr || !operation.has_value()) return evaluate();
-    HostTensor result = source_.memo->Get(*operation, inputs, [&] {
-      std::optional<std::vector<HostTensor>> outputs = evaluate();
-      return outputs.has_value() ? std::move(outputs->front()) : HostTensor();
-    });
+    double work = 0;
+    bool is_made = false;
+    HostTensor result = source_.memo->Get(
+        *operation, inputs,
+        [&] {
+          is_made = true;
+          const double before = budget_.work;
+          std::optional<std::vector<HostTensor>> outputs = evaluate();
+          work = before - budget_.work;
+          return outputs.has_value() ? std::move(outputs->front())
+                                     : HostTensor();
+        },
+        &work);
     if (!result.is_present()) return std::nullopt;
+    if (!is_made) {
+      if (work > budget_.work) return std::nullopt;
+      budget_.work -= work;
+    }
     return std::vector<HostTensor>{std::move(result)};
   }
 

@@ -30,6 +30,21 @@ TEST(ConstantMemoTest, MakesOnceWhatIsStillHeld) {
   EXPECT_EQ(memo.Get("op", {a}, make).values<int64_t>()[0], 6);
 }
 
+TEST(ConstantMemoTest, WhatIsThereCostsWhatItDidCost) {
+  ConstantMemo memo;
+  const HostTensor a = HostTensor::Int64s({1, 2});
+  double cost = 0;
+  const auto make = [&] {
+    cost = 7;
+    return HostTensor::Int64s({3});
+  };
+  const HostTensor first = memo.Get("op", {a}, make, &cost);
+  EXPECT_EQ(cost, 7);
+  cost = 0;
+  EXPECT_EQ(memo.Get("op", {a}, make, &cost).owner(), first.owner());
+  EXPECT_EQ(cost, 7);
+}
+
 // A tensor that has gone leaves its address to another.
 TEST(ConstantMemoTest, InputsThatAreGoneAreNotMistaken) {
   ConstantMemo memo;
