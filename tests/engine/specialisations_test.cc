@@ -4,6 +4,9 @@
 #include <thread>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "backends/cpu/cpu_backend.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -27,6 +30,16 @@ class SpecialisationsTest : public ::testing::Test {
   HostServices services_{.workers = &workers_};
   std::unique_ptr<Backend> cpu_ = MakeCpuBackend(services_);
 };
+
+// Of what other threads are about to do. False when they do not.
+bool ComesTrue(absl::FunctionRef<bool()> claim) {
+  const absl::Time deadline = absl::Now() + absl::Seconds(20);
+  while (!claim()) {
+    if (absl::Now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
 
 // y [1, 128, n, 32] of x [1, 128, n, 32], with 576 KiB of weights, which every
 // kernel packs.
@@ -59,11 +72,12 @@ TEST_F(SpecialisationsTest, FurtherLengthsTakeNoFurtherWeights) {
   harness.MustSubmit("a", Convolution(1));
   const uint64_t one = CompiledBytes(harness, "a", {32});
   EXPECT_GE(one, kWeightBytes) << "packed weights are counted";
-  const uint64_t more =
-      CompiledBytes(harness, "a", {33, 34, 35, 36, 40, 48, 50, 56, 60, 64});
-  EXPECT_LT(more, 2 * kWeightBytes) << "ten lengths";
-  const uint64_t allocated = harness.StatusOf(kCpu0).allocated_bytes;
-  EXPECT_LT(allocated, 4 * kWeightBytes);
+  // How wide a part's output channels are, and so how weights are packed,
+  // depends on the machine; but a few forms serve all lengths.
+  std::vector<int64_t> lengths;
+  for (int64_t n = 33; n < 73; ++n) lengths.push_back(n);
+  EXPECT_LT(CompiledBytes(harness, "a", lengths), 10 * kWeightBytes);
+  EXPECT_LT(harness.StatusOf(kCpu0).allocated_bytes, 10 * kWeightBytes);
 }
 
 TEST_F(SpecialisationsTest, GraphsWithTheSameWeightsShareThemPacked) {
@@ -80,9 +94,8 @@ TEST_F(SpecialisationsTest, ADeletedGraphLeavesNoPackedWeights) {
   EXPECT_GE(harness.StatusOf(kCpu0).allocated_bytes, kWeightBytes);
   ASSERT_THAT(harness.engine().DeleteGraph("a", "bob"), IsOk());
   // The compiler's thread may still hold what it answered with.
-  while (harness.StatusOf(kCpu0).allocated_bytes > 0) {
-    std::this_thread::yield();
-  }
+  EXPECT_TRUE(
+      ComesTrue([&] { return harness.StatusOf(kCpu0).allocated_bytes == 0; }));
   EXPECT_EQ(harness.engine().CacheStats().bytes, 0);
 }
 
@@ -137,13 +150,13 @@ TEST_F(SpecialisationsTest, ARunOutlivesTheEvictionOfWhatItRuns) {
   {
     FakePause pause(fake.control(0));
     run.Start();
-    while (harness.StatusOf(kFake0).in_flight == 0) std::this_thread::yield();
+    ASSERT_TRUE(
+        ComesTrue([&] { return harness.StatusOf(kFake0).in_flight > 0; }));
     std::vector<std::vector<Shape>> others;
     for (int64_t n = 6; n < 30; ++n) others.push_back({Shape({n})});
     ASSERT_THAT(harness.Submit("a", {}, "ann", others), IsOk());
-    while (harness.engine().CacheStats().compiled_graphs > 1) {
-      std::this_thread::yield();
-    }
+    EXPECT_TRUE(ComesTrue(
+        [&] { return harness.engine().CacheStats().compiled_graphs == 1; }));
     EXPECT_FALSE(run.is_done());
   }
   EXPECT_THAT(run.Output(), Each(6));
