@@ -193,8 +193,12 @@ class Run {
         if (absl::Status s = CheckGoingOn(); !s.ok()) return s;
       }
       absl::Status s = LaunchStep(step, context);
-      // Whatever the kernel says then, its outputs are undefined.
-      if (run_.limits.IsStopped()) return run_.limits.Check();
+      // Its outputs are undefined then, whatever the kernel says; but a fault
+      // of the device is told, or the pool would go on with it.
+      if (run_.limits.IsStopped() && !absl::IsUnavailable(s) &&
+          !absl::IsInternal(s)) {
+        return run_.limits.Check();
+      }
       if (!s.ok()) {
         return WithNode(s, graph_.graph->nodes[step.node_id].name);
       }
@@ -325,11 +329,13 @@ class Run {
 }  // namespace
 
 absl::Status RunLimits::Check() const {
+  // First: a cancellation raises it last, and then is the reason.
+  const bool was_stopped = IsStopped();
   if (is_cancelled != nullptr &&
       is_cancelled->load(std::memory_order_relaxed)) {
     return absl::CancelledError("the execution was cancelled");
   }
-  if (IsStopped() ||
+  if (was_stopped ||
       (deadline != absl::InfiniteFuture() && absl::Now() >= deadline)) {
     return absl::DeadlineExceededError(
         "the deadline passed while the execution ran");

@@ -30,7 +30,7 @@ struct RunLimits {
   const std::atomic<bool>* is_stopped = nullptr;
 
   bool IsStopped() const {
-    return is_stopped != nullptr && is_stopped->load(std::memory_order_relaxed);
+    return is_stopped != nullptr && is_stopped->load(std::memory_order_acquire);
   }
   // OK, kCancelled or kDeadlineExceeded.
   absl::Status Check() const;

@@ -1,5 +1,6 @@
 #include "engine/exec/executor.h"
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -8,6 +9,7 @@
 #include "absl/synchronization/notification.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/host_worker_pool.h"
+#include "engine/exec/compiled_run.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/execution_rig.h"
@@ -124,6 +126,38 @@ TEST_F(ExecutorTest, CancellationEndsTheWait) {
   canceller.join();
   control().ReleaseHang();
   ASSERT_THAT(rig_.slot().lane().Drain(absl::InfiniteFuture()), IsOk());
+}
+
+TEST(RunLimitsTest, ARunThatWasStoppedSaysWhy) {
+  std::atomic<bool> is_cancelled{false};
+  std::atomic<bool> is_stopped{false};
+  const RunLimits limits{.is_cancelled = &is_cancelled,
+                         .is_stopped = &is_stopped};
+  EXPECT_THAT(limits.Check(), IsOk());
+  is_stopped = true;
+  EXPECT_THAT(limits.Check(),
+              StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr("")));
+  is_cancelled = true;
+  EXPECT_THAT(limits.Check(),
+              StatusIs(absl::StatusCode::kCancelled, HasSubstr("")));
+}
+
+// A cancellation is told as one however its two stores fall among the looks.
+TEST(RunLimitsTest, ACancellationIsNeverTakenForADeadline) {
+  for (int round = 0; round < 2000; ++round) {
+    std::atomic<bool> is_cancelled{false};
+    std::atomic<bool> is_stopped{false};
+    const RunLimits limits{.is_cancelled = &is_cancelled,
+                           .is_stopped = &is_stopped};
+    std::thread canceller([&] {
+      is_cancelled = true;
+      is_stopped = true;
+    });
+    absl::Status status;
+    while (status.ok()) status = limits.Check();
+    canceller.join();
+    ASSERT_THAT(status, StatusIs(absl::StatusCode::kCancelled, HasSubstr("")));
+  }
 }
 
 TEST_F(ExecutorTest, ATraceHasEveryLaunchInOrder) {
