@@ -67,8 +67,8 @@ def difference(np, op, got, wanted):
     near = 2e-3 if wanted.dtype == np.float16 else 1e-4
     if np.allclose(got.astype(np.float64), wanted.astype(np.float64), near, near, equal_nan=True):
         return None
-    with np.errstate(invalid="ignore"):
-        worst = np.nanargmax(np.abs(got.astype(np.float64) - wanted))
+    close = np.isclose(got.astype(np.float64), wanted.astype(np.float64), near, near, equal_nan=True)
+    worst = int(np.argmin(close.ravel()))
     return f"element {worst}: {got.ravel()[worst]}, not {wanted.ravel()[worst]}"
 
 
