@@ -161,6 +161,7 @@ NodeId GraphEditor::Fuse(absl::Span<const NodeId> parts, Node node) {
   std::vector<NodeId> in_order(parts.begin(), parts.end());
   std::sort(in_order.begin(), in_order.end(),
             [&](NodeId a, NodeId b) { return is_before(a, b); });
+  in_order.erase(std::unique(in_order.begin(), in_order.end()), in_order.end());
   node.fused_from.clear();
   for (NodeId part : in_order) {
     const Node& old = graph_.nodes[part];

@@ -77,7 +77,8 @@ class GraphEditor {
   void Redirect(ValueId from, ValueId to);
 
   // One node for many: it stands where the last of them stood, and its
-  // fused_from lists them all. Parts are live, all different.
+  // fused_from lists them all. Parts are live; one that is there twice counts
+  // once.
   NodeId Fuse(absl::Span<const NodeId> parts, Node node);
 
   // The graph as it is now, producers first; the editor is of no use after it.

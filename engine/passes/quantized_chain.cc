@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "engine/passes/expression_step.h"
 
 namespace tensord {
@@ -19,7 +20,7 @@ class ChainBuilder {
 
   std::optional<QuantizedChain> Build(NodeId quantize) {
     const Node& node = graph_.node(quantize);
-    std::optional<Operand> value = ValueOf(node.inputs[0], quantize);
+    std::optional<Operand> value = ValueOf(node.inputs[0], quantize, 0);
     // A number is for the folder.
     if (!value.has_value() || value->kind == Kind::kConstant) {
       return std::nullopt;
@@ -60,8 +61,18 @@ class ChainBuilder {
     return {Kind::kStep, steps_.size() - 1};
   }
 
-  // `reader` is the node that needs it.
-  std::optional<Operand> ValueOf(ValueId value, NodeId reader) {
+  // `reader` is the node that needs it, `depth` nodes before the last. One node
+  // may need a value twice: a square is a product.
+  std::optional<Operand> ValueOf(ValueId value, NodeId reader, size_t depth) {
+    const auto known = operands_.find(value);
+    if (known != operands_.end()) return known->second;
+    const std::optional<Operand> operand = NewValueOf(value, reader, depth);
+    if (operand.has_value()) operands_.emplace(value, *operand);
+    return operand;
+  }
+
+  std::optional<Operand> NewValueOf(ValueId value, NodeId reader,
+                                    size_t depth) {
     if (const auto number = KnownScalar(graph_.inference(), value)) {
       return Constant(*number);
     }
@@ -75,12 +86,16 @@ class ChainBuilder {
     }
     const auto step =
         ElementwiseStepOf(graph_.node(producer), graph_.inference());
-    if (!step.has_value() || steps_.size() >= kMaxSteps) return std::nullopt;
+    // Both are bounded: steps are counted on the way back.
+    if (!step.has_value() || steps_.size() >= kMaxSteps || depth >= kMaxSteps) {
+      return std::nullopt;
+    }
     Step added{step->step, {}};
     for (int k = 0; k < step->operand_count; ++k) {
       const ValueId input =
           graph_.node(producer).inputs[step->operand_inputs[k]];
-      const std::optional<Operand> operand = ValueOf(input, producer);
+      const std::optional<Operand> operand =
+          ValueOf(input, producer, depth + 1);
       if (!operand.has_value()) return std::nullopt;
       added.operands[k] = *operand;
     }
@@ -155,6 +170,7 @@ class ChainBuilder {
   std::vector<double> constants_;
   std::vector<Step> steps_;
   std::vector<NodeId> nodes_;
+  absl::flat_hash_map<ValueId, Operand> operands_;
 };
 
 }  // namespace

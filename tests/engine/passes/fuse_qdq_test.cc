@@ -168,6 +168,45 @@ TEST_F(FuseQdqTest, AResidualIsAddedToIntegers) {
   EXPECT_THAT(expression.steps[5].operands, ElementsAre(10, 5));
 }
 
+// A square needs its operand twice.
+TEST_F(FuseQdqTest, ASquareIsOfOneValue) {
+  TestGraph graph = Quantized();
+  graph.Constant("two", Tensor({}, {2}));
+  const Graph direct =
+      Fused(TestGraph(graph)
+                .Node("Pow", {"x_real", "two"}, {"p"}, {}, "pow")
+                .Node("QuantizeLinear", {"p", "s", "z0"}, {"y"}, {}, "q")
+                .Output("y"));
+  ASSERT_THAT(Nodes(direct), SizeIs(3));  // with those of the weights
+  EXPECT_EQ(Nodes(direct)[2], "Sub Mul Mul Div: x -> y");
+  EXPECT_THAT(direct.nodes[2].fused_from, ElementsAre("dx", "pow", "q"));
+  const auto& expression = std::get<Expression>(direct.nodes[2].params);
+  EXPECT_THAT(expression.steps[2].operands, ElementsAre(5, 5));
+
+  const Graph behind =
+      Fused(graph.Node("Relu", {"x_real"}, {"r"}, {}, "relu")
+                .Node("Pow", {"r", "two"}, {"p"}, {}, "pow")
+                .Node("QuantizeLinear", {"p", "s", "z0"}, {"y"}, {}, "q")
+                .Output("y"));
+  ASSERT_THAT(Nodes(behind), SizeIs(3));
+  EXPECT_EQ(Nodes(behind)[2], "Sub Mul Relu Mul Div: x -> y");
+  EXPECT_THAT(behind.nodes[2].fused_from,
+              ElementsAre("dx", "relu", "pow", "q"));
+}
+
+// As many nodes as a graph may have; a chain of them all is left alone.
+TEST_F(FuseQdqTest, ALongChainIsLookedAtWithoutRecursingToItsEnd) {
+  TestGraph graph = Quantized();
+  std::string last = "x_real";
+  for (int i = 0; i < 99'990; ++i) {
+    const std::string next = "n" + std::to_string(i);
+    graph.Node("Neg", {last}, {next});
+    last = next;
+  }
+  Fused(graph.Node("QuantizeLinear", {last, "s", "z0"}, {"y"}).Output("y"));
+  EXPECT_EQ(change_count_, 0);
+}
+
 TEST_F(FuseQdqTest, WhatMovesElementsMovesIntegers) {
   const auto pooled = [&](const std::string& scale) {
     return Nodes(

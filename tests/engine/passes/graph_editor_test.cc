@@ -93,6 +93,17 @@ TEST(GraphEditorTest, AFusedNodeStandsWhereTheLastStoodAndListsAll) {
   EXPECT_EQ(graph.values[a].producer, kNoNode);
 }
 
+TEST(GraphEditorTest, APartThatIsThereTwiceCountsOnce) {
+  GraphEditor editor = EditorOf(Diamond());
+  const ValueId a = Named(editor, "a");
+  const NodeId fused = editor.Fuse(
+      {1, 2, 1}, Unary(OpKind::kRelu, "fused", a, Named(editor, "y")));
+  EXPECT_THAT(editor.node(fused).fused_from, ElementsAre("exp", "add"));
+  EXPECT_EQ(editor.node_count(), 2);
+  EXPECT_EQ(editor.only_reader(a), fused);
+  EXPECT_THAT(editor.nodes(), ElementsAre(0, fused));
+}
+
 TEST(GraphEditorTest, InsertedNodesStandWhereTheyWerePut) {
   GraphEditor editor = EditorOf(Diamond());
   const ValueId a = Named(editor, "a");
