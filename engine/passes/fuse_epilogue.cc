@@ -58,6 +58,17 @@ Expression Compose(const Expression& first, const Expression& second,
   return result;
 }
 
+// Whether steps behind the epilogue see what they see behind the node. A chain
+// of 8-bit integers rounds and saturates at its end, which more steps behind it
+// would leave out, unless it only chooses among integers.
+bool MayContinue(const Epilogue& epilogue, DType dtype) {
+  if (dtype != DType::kInt8 && dtype != DType::kUInt8) return true;
+  const auto& steps = epilogue.expression.steps;
+  return std::all_of(steps.begin(), steps.end(), [](const auto& step) {
+    return step.op == OpKind::kMax || step.op == OpKind::kMin;
+  });
+}
+
 class EpilogueFuser {
  public:
   explicit EpilogueFuser(PassContext& context)
@@ -106,6 +117,9 @@ class EpilogueFuser {
     Epilogue epilogue;
     if (anchor.params.epilogue != nullptr) {
       epilogue = *anchor.params.epilogue;
+      if (!MayContinue(epilogue, graph_.type(result).dtype)) {
+        return std::nullopt;
+      }
     } else {
       const OpDef* def = FindOpDef(anchor.op);
       if (def == nullptr || def->max_inputs >= OpDef::kVariadic) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/passes/fuse_epilogue.h"
 #include "tests/engine/passes/pass_test.h"
 
 namespace tensord {
@@ -20,6 +21,11 @@ using testing::SizeIs;
 using testing::StartsWith;
 
 constexpr DType kU8 = DType::kUInt8;
+
+int FuseBoth(PassContext& context) {
+  FuseQdq(context);
+  return FuseEpilogue(context);
+}
 
 class FuseQdqTest : public PassTest {
  protected:
@@ -205,6 +211,37 @@ TEST_F(FuseQdqTest, ALongChainIsLookedAtWithoutRecursingToItsEnd) {
   }
   Fused(graph.Node("QuantizeLinear", {last, "s", "z0"}, {"y"}).Output("y"));
   EXPECT_EQ(change_count_, 0);
+}
+
+// The first chain's rounding and saturation stand between it and the second.
+TEST_F(FuseQdqTest, OfTwoChainsOfIntegersOneGoesIntoAProduct) {
+  TestGraph graph = Quantized();
+  graph.Constant("two", Tensor({}, {2}));
+  Conv(graph)
+      .Node("QuantizeLinear", {"sum", "t", "z9"}, {"a"})
+      .Node("DequantizeLinear", {"a", "t", "z9"}, {"a_real"})
+      .Node("Sub", {"a_real", "two"}, {"b"})
+      .Node("QuantizeLinear", {"b", "t", "z0"}, {"c"})
+      .Node("DequantizeLinear", {"c", "t", "z0"}, {"c_real"})
+      .Node("Mul", {"c_real", "two"}, {"d"})
+      .Node("QuantizeLinear", {"d", "t", "z0"}, {"y"})
+      .Output("y");
+  EXPECT_THAT(Nodes(After(&FuseBoth, graph)),
+              ElementsAre(StartsWith("QLinearConv[Sub Mul Sub Div]: x"),
+                          "Mul Mul Div: c -> y"));
+
+  // Bounds round nothing.
+  TestGraph bounded = Quantized();
+  bounded.Constant("two", Tensor({}, {2}));
+  Conv(bounded)
+      .Node("Relu", {"sum"}, {"r"})
+      .Node("QuantizeLinear", {"r", "t", "z9"}, {"a"})
+      .Node("DequantizeLinear", {"a", "t", "z9"}, {"a_real"})
+      .Node("Sub", {"a_real", "two"}, {"b"})
+      .Node("QuantizeLinear", {"b", "t", "z0"}, {"y"})
+      .Output("y");
+  EXPECT_THAT(Nodes(After(&FuseBoth, bounded)),
+              ElementsAre(StartsWith("QLinearConv[Max Sub Mul Sub Div]: x")));
 }
 
 TEST_F(FuseQdqTest, WhatMovesElementsMovesIntegers) {

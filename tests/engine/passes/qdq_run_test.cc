@@ -122,6 +122,35 @@ TEST_P(QdqRunTest, ANetGivesWhatItGavesWithinSteps) {
   EXPECT_THAT((*on_integers)[0], IsNear((*on_floats)[0], steps));
 }
 
+// Each chain saturates before the next one goes on.
+TEST_P(QdqRunTest, ChainsInARowRoundAndSaturateEach) {
+  const Kind& kind = GetParam();
+  net_.Constant("scale", Tensor({}, {0.03f}))
+      .Constant("zero", TensorOf(kind.dtype, {}, {1.0 * kind.zero_point}))
+      .Constant("positive",
+                TensorOf(kind.dtype, {}, {1.0 * kind.relu_zero_point}))
+      .Constant("minus", Tensor({}, {-3.0f}))
+      .Constant("plus", Tensor({}, {2.0f}))
+      .Input("x", DType::kFloat32, {2, kChannels, 9, 11});
+  Quantize("x", "a", false);
+  Convolve("a", "b", 3);
+  Quantize("b", "c", false);
+  net_.Node("Add", {"c", "minus"}, {"d"});
+  Quantize("d", "e", true);
+  net_.Node("Add", {"e", "plus"}, {"f"});
+  Quantize("f", "y", true);
+  net_.Output("y");
+  const TestTensor x = Pattern(DType::kFloat32, {2, kChannels, 9, 11}, 7);
+  const auto on_integers = rig_.Outputs(net_, {x});
+  ASSERT_THAT(on_integers, IsOk());
+  rig_.options().disabled_passes = {std::string(kFuseQdq)};
+  const auto on_floats = rig_.Outputs(net_, {x});
+  ASSERT_THAT(on_floats, IsOk());
+  Tolerance steps = ToleranceFor(kind.dtype, OpFamily::kQuantized);
+  steps.absolute *= 3 * 0.03 + 1e-6;
+  EXPECT_THAT((*on_integers)[0], IsNear((*on_floats)[0], steps));
+}
+
 // One rounding: within a step.
 TEST_P(QdqRunTest, MatrixProductsGiveWhatTheyGaveWithinAStep) {
   const Kind& kind = GetParam();
