@@ -1,5 +1,6 @@
 #include "engine/passes/quantized_product.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -28,8 +29,9 @@ class ProductBuilder {
       return std::nullopt;
     }
     dequantizers_ = {x->node, w->node};
+    const Shape weights = graph_.constant(w->integers).shape();
     const std::optional<ValueId> bias =
-        Bias(*x, *w, graph_.constant(w->integers).shape()[0]);
+        Bias(*x, *w, weights[0], weights.ElementCount(1, weights.rank()));
     if (!bias.has_value()) return std::nullopt;
     std::vector<ValueId> inputs = Operands(*x, *w);
     if (*bias != kNoValue) inputs.push_back(*bias);
@@ -52,7 +54,7 @@ class ProductBuilder {
     const auto weights = PixelWeights(w->integers, params.transpose_b);
     if (!weights.has_value()) return std::nullopt;
     const Shape& pixel = graph_.constant(*weights).shape();
-    const std::optional<ValueId> bias = Bias(*x, *w, pixel[0]);
+    const std::optional<ValueId> bias = Bias(*x, *w, pixel[0], pixel[1]);
     if (!bias.has_value()) return std::nullopt;
     std::vector<ValueId> inputs = Operands(*x, *w);
     const Shape images({(*rows)[0], (*rows)[1], 1, 1});
@@ -72,6 +74,10 @@ class ProductBuilder {
         (b->scales.size() != 1 && graph_.type(b->integers).shape->size() < 2)) {
       return std::nullopt;
     }
+    const std::optional<Shape> shape = graph_.shape(b->integers);
+    if (!shape.has_value()) return std::nullopt;
+    const int64_t depth = (*shape)[std::max(shape->rank() - 2, 0)];
+    if (RoomForBias(*a, *b, depth) < 0) return std::nullopt;
     dequantizers_ = {a->node, b->node};
     return Made(OpKind::kQLinearMatMul, NoParams(), Operands(*a, *b));
   }
@@ -132,11 +138,32 @@ class ProductBuilder {
         value);
   }
 
+  // The largest bias with which no sum of `depth` products leaves int32, where
+  // the kernels' sums wrap around and float32 would not; below 0 for none.
+  int64_t RoomForBias(const QuantizedValue& x, const ScaledLines& w,
+                      int64_t depth) const {
+    const auto largest = [](DType dtype, int32_t zero_point) -> int64_t {
+      const Quantization range{.dtype = dtype};
+      return std::max(zero_point - range.least(), range.most() - zero_point);
+    };
+    const DType dtype = graph_.type(w.integers).dtype;
+    int64_t weight = largest(dtype, w.zero_point(0));
+    for (int32_t zero_point : w.zero_points) {
+      weight = std::max(weight, largest(dtype, zero_point));
+    }
+    const int64_t product =
+        largest(x.quantization.dtype, x.quantization.zero_point) * weight;
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    return depth > kMost / product ? -1 : kMost - depth * product;
+  }
+
   // The bias of so many channels in integers of the sum's scale; kNoValue where
-  // the node has none.
+  // the node has none. Nothing where sums may be too large.
   std::optional<ValueId> Bias(const QuantizedValue& x, const ScaledLines& w,
-                              int64_t channels) {
+                              int64_t channels, int64_t depth) {
     constexpr size_t kBias = 2;
+    const int64_t room = RoomForBias(x, w, depth);
+    if (room < 0) return std::nullopt;
     const ValueId value =
         anchor_.inputs.size() > kBias ? anchor_.inputs[kBias] : kNoValue;
     if (value == kNoValue) return kNoValue;
@@ -155,7 +182,7 @@ class ProductBuilder {
       // An integer of a product that counts for several steps of the result
       // must be the bias, all but for rounding in its own scale.
       constexpr double kAlmost = 1e-3;
-      if (!(std::abs(rounded) <= std::numeric_limits<int32_t>::max()) ||
+      if (!(std::abs(rounded) <= static_cast<double>(room)) ||
           (unit > to_.scale && std::abs(scaled - rounded) > kAlmost)) {
         return std::nullopt;
       }

@@ -333,6 +333,47 @@ TEST_F(FuseQdqTest, AGemmWithABiasIsAConvolutionOfPixels) {
   }
 }
 
+// 255 * 128 * 65793 is 127 below what int32 holds.
+TEST_F(FuseQdqTest, SumsThatInt32CannotHoldStayFloats) {
+  const auto changes = [&](int64_t depth, int32_t bias) {
+    const std::vector<int8_t> weights(depth, 127);
+    Fused(TestGraph()
+              .Constant("s", Tensor({}, {0.5f}))
+              .Constant("unit", Tensor({}, {0.25f}))
+              .Constant("w", Tensor<int8_t>({1, depth, 1, 1}, weights))
+              .Constant("bias", Tensor<int32_t>({1}, {bias}))
+              .Constant("z0", Tensor<uint8_t>({}, {0}))
+              .Input("x", kU8, {1, depth, 1, 1})
+              .Node("DequantizeLinear", {"x", "s"}, {"x_real"})
+              .Node("DequantizeLinear", {"w", "s"}, {"w_real"})
+              .Node("DequantizeLinear", {"bias", "unit"}, {"bias_real"})
+              .Node("Conv", {"x_real", "w_real", "bias_real"}, {"sum"})
+              .Node("QuantizeLinear", {"sum", "s", "z0"}, {"y"})
+              .Output("y"));
+    return change_count_;
+  };
+  EXPECT_EQ(changes(65793, 127), 1);
+  EXPECT_EQ(changes(65793, 128), 0);
+  EXPECT_EQ(changes(65793, -128), 0);
+  EXPECT_EQ(changes(65794, 0), 0);
+
+  const auto product_changes = [&](int64_t depth) {
+    Fused(TestGraph()
+              .Constant("s", Tensor({}, {0.5f}))
+              .Constant("z0", Tensor<uint8_t>({}, {0}))
+              .Input("a", kU8, {4, depth})
+              .Input("b", DType::kInt8, {depth, 2})
+              .Node("DequantizeLinear", {"a", "s"}, {"a_real"})
+              .Node("DequantizeLinear", {"b", "s"}, {"b_real"})
+              .Node("MatMul", {"a_real", "b_real"}, {"sum"})
+              .Node("QuantizeLinear", {"sum", "s", "z0"}, {"y"})
+              .Output("y"));
+    return change_count_;
+  };
+  EXPECT_EQ(product_changes(65793), 1);
+  EXPECT_EQ(product_changes(65794), 0);
+}
+
 TEST_F(FuseQdqTest, WhatOthersReadStays) {
   TestGraph graph = Quantized();
   Conv(graph)
