@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "engine/passes/channel_affine.h"
 #include "engine/passes/node_query.h"
 
@@ -53,7 +54,8 @@ class ProductBuilder {
     dequantizers_ = {x->node, w->node};
     const auto weights = PixelWeights(w->integers, params.transpose_b);
     if (!weights.has_value()) return std::nullopt;
-    const Shape& pixel = graph_.constant(*weights).shape();
+    // A copy: constants are added meanwhile.
+    const Shape pixel = graph_.constant(*weights).shape();
     const std::optional<ValueId> bias = Bias(*x, *w, pixel[0], pixel[1]);
     if (!bias.has_value()) return std::nullopt;
     std::vector<ValueId> inputs = Operands(*x, *w);
@@ -125,7 +127,9 @@ class ProductBuilder {
     }
     if (!context_.Charge(given.size_bytes())) return std::nullopt;
     return graph_.AddConstant(
-        context_.Remember("fuse_qdq b'", {given},
+        context_.Remember(absl::StrCat("fuse_qdq b' ", DTypeName(given.dtype()),
+                                       given.shape().ToString()),
+                          {given},
                           [&] {
                             return HostTensor::Make(
                                 given.dtype(), shape,

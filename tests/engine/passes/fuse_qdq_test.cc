@@ -374,6 +374,40 @@ TEST_F(FuseQdqTest, SumsThatInt32CannotHoldStayFloats) {
   EXPECT_EQ(product_changes(65794), 0);
 }
 
+// The graph's memo knows constants by their bytes.
+TEST_F(FuseQdqTest, OneWeightOfTwoShapesIsTurnedTwice) {
+  const TestTensor weight = Tensor<int8_t>({3, 2}, {1, 2, 3, 4, 5, 6});
+  TestGraph graph;
+  graph.Input("a", kU8, {4, 3})
+      .Input("b", kU8, {4, 2})
+      .Constant("s", Tensor({}, {0.5f}))
+      .Constant("z0", Tensor<uint8_t>({}, {0}))
+      .Constant("w", weight)
+      .Node("DequantizeLinear", {"a", "s"}, {"a_real"})
+      .Node("DequantizeLinear", {"b", "s"}, {"b_real"})
+      .Node("DequantizeLinear", {"w", "s"}, {"w_real"})
+      .Node("DequantizeLinear", {"v", "s"}, {"v_real"})
+      .Node("Gemm", {"a_real", "w_real"}, {"c"})
+      .Node("Gemm", {"b_real", "v_real"}, {"d"})
+      .Node("QuantizeLinear", {"c", "s", "z0"}, {"y"})
+      .Node("QuantizeLinear", {"d", "s", "z0"}, {"z"})
+      .Output("y")
+      .Output("z");
+  GraphDef definition = graph.definition();
+  definition.initializers.push_back(
+      {"v", definition.initializers.back().tensor.Reshaped({2, 3})});
+  const Graph fused = After(&FuseQdq, definition);
+  EXPECT_EQ(change_count_, 2);
+  std::vector<std::vector<int8_t>> turned;
+  for (const Node& node : fused.nodes) {
+    if (node.op != OpKind::kQLinearConv) continue;
+    const auto values = fused.value(node.inputs[3]).constant.values<int8_t>();
+    turned.emplace_back(values.begin(), values.end());
+  }
+  EXPECT_THAT(turned, ElementsAre(ElementsAre(1, 3, 5, 2, 4, 6),
+                                  ElementsAre(1, 4, 2, 5, 3, 6)));
+}
+
 TEST_F(FuseQdqTest, WhatOthersReadStays) {
   TestGraph graph = Quantized();
   Conv(graph)

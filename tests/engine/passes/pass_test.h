@@ -28,7 +28,10 @@ class PassTest : public testing::Test {
 
   // The graph after the pass, for the declared extents; inference must take it.
   Graph After(Pass pass, const TestGraph& test) {
-    absl::StatusOr<Graph> graph = BuildGraph(test.definition(), GraphLimits());
+    return After(pass, test.definition());
+  }
+  Graph After(Pass pass, const GraphDef& definition) {
+    absl::StatusOr<Graph> graph = BuildGraph(definition, GraphLimits());
     EXPECT_THAT(graph, IsOk());
     if (!graph.ok()) return {};
     absl::StatusOr<Inference> inference = InferGraph(*graph, GraphLimits());
