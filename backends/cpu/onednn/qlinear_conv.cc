@@ -69,15 +69,21 @@ ConvSite SiteOf(const NodeSite& site) {
 absl::Status AcceptsQLinearConv(const NodeSite& site) {
   if (absl::Status status = CheckExactIntegers(); !status.ok()) return status;
   if (absl::Status status = AcceptsEpilogue(site); !status.ok()) return status;
-  if (site.layouts.empty()) return absl::OkStatus();
-  if (absl::Status status = conv::CheckSpatialRank(site.input(kX).shape);
-      !status.ok()) {
-    return status;
+  // The portable kernel, which takes what this one declines, has no epilogues:
+  // what it fuses now must be taken when shapes are known.
+  if (site.layouts.empty() && site.params.epilogue != nullptr) {
+    return absl::FailedPreconditionError(
+        "shapes are not known, and steps are fused in");
   }
   for (int input = kXScale; input <= kYZero; ++input) {
     if (site.host_constant(input) != nullptr) continue;
     return absl::FailedPreconditionError(
         absl::StrCat("input ", input, " is not constant"));
+  }
+  if (site.layouts.empty()) return absl::OkStatus();
+  if (absl::Status status = conv::CheckSpatialRank(site.input(kX).shape);
+      !status.ok()) {
+    return status;
   }
   if (absl::Status status = CheckWeightZeros(site, kW, kWZero); !status.ok()) {
     return status;
