@@ -11,16 +11,15 @@ namespace {
 struct Handles {
   dnnl_engine_t engine = nullptr;
   dnnl_stream_t stream = nullptr;
+  absl::Status status;
 
   Handles() {
-    if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success) {
-      engine = nullptr;
-      return;
-    }
-    if (dnnl_stream_create(&stream, engine, dnnl_stream_default_flags) !=
-        dnnl_success) {
-      stream = nullptr;
-    }
+    status = ToStatus(dnnl_engine_create(&engine, dnnl_cpu, 0),
+                      "dnnl_engine_create");
+    if (!status.ok()) return;
+    status =
+        ToStatus(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags),
+                 "dnnl_stream_create");
   }
 };
 
@@ -52,6 +51,7 @@ absl::Status ToStatus(dnnl_status_t status, absl::string_view call) {
   }
 }
 
+absl::Status CheckUsable() { return TheHandles().status; }
 dnnl_engine_t Engine() { return TheHandles().engine; }
 dnnl_stream_t Stream() { return TheHandles().stream; }
 

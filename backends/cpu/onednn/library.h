@@ -21,9 +21,14 @@ namespace tensord::onednn {
 // has no implementation of, else kInternal; the text names the call.
 absl::Status ToStatus(dnnl_status_t status, absl::string_view call);
 
+// OK once the process's engine and stream are there, else why they could not be
+// made: the same answer at every call. Whoever makes an object of the library
+// asks first.
+absl::Status CheckUsable();
+
 // The process's engine and stream, made at the first call and never freed. A
-// stream of the CPU has no state, so that all threads may share one. Null when
-// the library cannot be used on this machine; ToStatus() has said why.
+// stream of the CPU has no state, so that all threads may share one. Null
+// unless CheckUsable().
 dnnl_engine_t Engine();
 dnnl_stream_t Stream();
 

@@ -16,7 +16,8 @@ dnnl_memory_desc_t StridedDesc(absl::Span<const int64_t> dims,
                                absl::Span<const int64_t> strides,
                                dnnl_data_type_t dtype) {
   dnnl_memory_desc_t desc = {};
-  // Fails for more dimensions than the library has, which no caller asks for.
+  // Fails for more dimensions than the library has, which no caller asks for;
+  // what is made with the empty description then fails.
   dnnl_memory_desc_init_by_strides(&desc, static_cast<int>(dims.size()),
                                    dims.data(), dtype, strides.data());
   return desc;
@@ -39,12 +40,12 @@ dnnl_memory_desc_t AnyDesc(absl::Span<const int64_t> dims,
 }
 
 Attributes::Attributes() {
-  if (dnnl_primitive_attr_create(&attributes_) != dnnl_success) {
-    attributes_ = nullptr;
-    return;
-  }
-  dnnl_primitive_attr_set_scratchpad_mode(attributes_,
-                                          dnnl_scratchpad_mode_user);
+  status_ = ToStatus(dnnl_primitive_attr_create(&attributes_),
+                     "dnnl_primitive_attr_create");
+  if (!status_.ok()) return;
+  status_ = ToStatus(dnnl_primitive_attr_set_scratchpad_mode(
+                         attributes_, dnnl_scratchpad_mode_user),
+                     "dnnl_primitive_attr_set_scratchpad_mode");
 }
 
 Attributes::~Attributes() {
@@ -52,17 +53,26 @@ Attributes::~Attributes() {
 }
 
 void Attributes::ScaleOutput(float scale) {
-  dnnl_primitive_attr_set_output_scales(attributes_, 1, 0, &scale);
+  if (!status_.ok()) return;
+  status_ =
+      ToStatus(dnnl_primitive_attr_set_output_scales(attributes_, 1, 0, &scale),
+               "dnnl_primitive_attr_set_output_scales");
 }
 
 void Attributes::ScaleChannels(absl::Span<const float> scales) {
   constexpr int kByChannel = 1 << 1;
-  dnnl_primitive_attr_set_output_scales(
-      attributes_, static_cast<int>(scales.size()), kByChannel, scales.data());
+  if (!status_.ok()) return;
+  status_ = ToStatus(dnnl_primitive_attr_set_output_scales(
+                         attributes_, static_cast<int>(scales.size()),
+                         kByChannel, scales.data()),
+                     "dnnl_primitive_attr_set_output_scales");
 }
 
 void Attributes::SetZeroPoint(int argument, int32_t zero_point) {
-  dnnl_primitive_attr_set_zero_points(attributes_, argument, 1, 0, &zero_point);
+  if (!status_.ok()) return;
+  status_ = ToStatus(dnnl_primitive_attr_set_zero_points(attributes_, argument,
+                                                         1, 0, &zero_point),
+                     "dnnl_primitive_attr_set_zero_points");
 }
 
 void Attributes::SetZeroPointOfRun(int argument) {
@@ -71,12 +81,14 @@ void Attributes::SetZeroPointOfRun(int argument) {
 
 absl::StatusOr<PrimitiveDesc> PrimitiveDesc::Create(
     const_dnnl_op_desc_t operation, const Attributes& attributes) {
+  absl::Status status = CheckUsable();
+  if (!status.ok()) return status;
+  if (!attributes.status().ok()) return attributes.status();
   UseThisThreadOnly();
   dnnl_primitive_desc_t desc = nullptr;
-  absl::Status status =
-      ToStatus(dnnl_primitive_desc_create(&desc, operation, attributes.get(),
-                                          Engine(), nullptr),
-               "the operation");
+  status = ToStatus(dnnl_primitive_desc_create(
+                        &desc, operation, attributes.get(), Engine(), nullptr),
+                    "the operation");
   if (!status.ok()) return status;
   PrimitiveDesc result(desc);
   const std::string implementation = result.implementation();
@@ -90,10 +102,13 @@ absl::StatusOr<PrimitiveDesc> PrimitiveDesc::Create(
 
 absl::StatusOr<PrimitiveDesc> PrimitiveDesc::CreateReorder(
     const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to) {
-  UseThisThreadOnly();
+  absl::Status status = CheckUsable();
+  if (!status.ok()) return status;
   const Attributes attributes;
+  if (!attributes.status().ok()) return attributes.status();
+  UseThisThreadOnly();
   dnnl_primitive_desc_t desc = nullptr;
-  absl::Status status =
+  status =
       ToStatus(dnnl_reorder_primitive_desc_create(&desc, &from, Engine(), &to,
                                                   Engine(), attributes.get()),
                "the reorder");
@@ -193,7 +208,10 @@ absl::Status Primitive::RunIn(Slot& slot,
   UseThisThreadOnly();
   const DenormalsAreZero denormals_are_zero;
   for (size_t i = 0; i < addresses.size(); ++i) {
-    dnnl_memory_set_data_handle(slot.operands[i].memory, addresses[i]);
+    absl::Status status = ToStatus(
+        dnnl_memory_set_data_handle(slot.operands[i].memory, addresses[i]),
+        "dnnl_memory_set_data_handle");
+    if (!status.ok()) return status;
   }
   return ToStatus(dnnl_primitive_execute(primitive_, Stream(),
                                          static_cast<int>(slot.operands.size()),

@@ -38,6 +38,8 @@ inline int ZeroPointOf(int argument) {
 // What is asked of a primitive beyond its operation.
 //
 // Ownership: owns the library's object. Threading: confined to one thread.
+// Errors: the library's first one is kept in status(), and is that of whatever
+//   is made with these attributes.
 class Attributes {
  public:
   // The caller gives the scratch memory; nothing else is special.
@@ -57,9 +59,11 @@ class Attributes {
   // The same, an int32 that each run gives as its argument ZeroPointOf().
   void SetZeroPointOfRun(int argument);
 
+  const absl::Status& status() const { return status_; }
   dnnl_primitive_attr_t get() const { return attributes_; }
 
  private:
+  absl::Status status_;
   dnnl_primitive_attr_t attributes_ = nullptr;
 };
 
