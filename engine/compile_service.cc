@@ -219,7 +219,8 @@ absl::StatusOr<CompileService::Compiled> CompileService::Prepare(
   if (!is_pipelined_ || first_run == nullptr || !first_run(planned, channel)) {
     channel->Detach();
   }
-  absl::Status status = PrepareNodes(*planned, device, *channel);
+  absl::Status status =
+      PrepareNodes(*planned, device, *channel, environment_.max_peak_bytes);
   Observe("prepare", absl::Now() - start);
   if (!status.ok()) return status;
   return planned;

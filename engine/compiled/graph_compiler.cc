@@ -424,9 +424,11 @@ absl::StatusOr<std::optional<double>> EstimateGraph(
 }
 
 absl::Status PrepareNodes(CompiledGraph& graph, Device& device,
-                          PreparationChannel& channel) {
+                          PreparationChannel& channel,
+                          uint64_t max_state_bytes) {
+  StateBudget budget{.max_bytes = max_state_bytes};
   for (Step& step : graph.first.steps) {
-    if (absl::Status status = PrepareStep(*graph.graph, device, step);
+    if (absl::Status status = PrepareStep(*graph.graph, device, budget, step);
         !status.ok()) {
       channel.Finish(status);
       return status;

@@ -1,6 +1,7 @@
 #ifndef TENSORD_ENGINE_COMPILED_GRAPH_COMPILER_H_
 #define TENSORD_ENGINE_COMPILED_GRAPH_COMPILER_H_
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -93,9 +94,11 @@ absl::StatusOr<std::optional<double>> EstimateGraph(
 
 // Prepares every node of the first segment in order and publishes each to the
 // channel; adds their states to the footprint. Fails the channel, and returns
-// that status, at the first that fails.
-absl::Status PrepareNodes(CompiledGraph& graph, Device& device,
-                          PreparationChannel& channel);
+// that status, at the first that fails, or with kResourceExhausted at the one
+// with which the states take more than `max_state_bytes`.
+absl::Status PrepareNodes(
+    CompiledGraph& graph, Device& device, PreparationChannel& channel,
+    uint64_t max_state_bytes = std::numeric_limits<uint64_t>::max());
 
 }  // namespace tensord
 

@@ -109,6 +109,7 @@ absl::StatusOr<std::shared_ptr<const Segment>> LaterSegments::Compile(
   const BindingScope scope{*graph_, *inference, environment_.InfoOf(device_),
                            options_, environment_};
   auto result = std::make_shared<SegmentWithConstants>();
+  StateBudget budget{.max_bytes = environment_.max_peak_bytes};
   int32_t launch = first_launch_[index];
   for (NodeId node : schedule_.segments[index]) {
     // An extent that this very segment tells stands at its bound. At the real
@@ -121,7 +122,7 @@ absl::StatusOr<std::shared_ptr<const Segment>> LaterSegments::Compile(
     if (!bound.ok()) return bound.status();
     Step step = MakeStep(*graph_, schedule_, placement_, node, launch++,
                          *std::move(bound));
-    if (absl::Status status = PrepareStep(*graph_, device_, step);
+    if (absl::Status status = PrepareStep(*graph_, device_, budget, step);
         !status.ok()) {
       return status;
     }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/graph/escape.h"
+
 namespace tensord {
 
 Step MakeStep(const Graph& graph, const Schedule& schedule,
@@ -36,7 +38,8 @@ Step MakeStep(const Graph& graph, const Schedule& schedule,
   return step;
 }
 
-absl::Status PrepareStep(const Graph& graph, Device& device, Step& step) {
+absl::Status PrepareStep(const Graph& graph, Device& device,
+                         StateBudget& budget, Step& step) {
   const KernelEntry& entry = *step.node.entry;
   if (entry.prepare == nullptr) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<KernelState>> state = entry.prepare(
@@ -45,7 +48,13 @@ absl::Status PrepareStep(const Graph& graph, Device& device, Step& step) {
     return WithNode(state.status(), graph.nodes[step.node_id].name);
   }
   step.node.state = *std::move(state);
-  return absl::OkStatus();
+  budget.used_bytes += StateFootprintBytes(step);
+  if (budget.used_bytes <= budget.max_bytes) return absl::OkStatus();
+  return WithNode(
+      LimitExceeded("what kernels make of a graph before its runs",
+                    static_cast<int64_t>(budget.used_bytes), "bytes",
+                    "max_peak_bytes", static_cast<int64_t>(budget.max_bytes)),
+      graph.nodes[step.node_id].name);
 }
 
 }  // namespace tensord

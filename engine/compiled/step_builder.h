@@ -25,9 +25,18 @@ inline uint64_t StateFootprintBytes(const Step& step) {
   return step.node.state == nullptr ? 0 : step.node.state->footprint_bytes();
 }
 
+// What the states of a graph's kernels may take together, and take so far.
+// Threading and ownership: a plain value.
+struct StateBudget {
+  uint64_t max_bytes;
+  uint64_t used_bytes = 0;
+};
+
 // Runs the kernel's `prepare`, if it has one, into the step's node.
-// Errors: the kernel's, with the node's name.
-absl::Status PrepareStep(const Graph& graph, Device& device, Step& step);
+// Errors: the kernel's, and kResourceExhausted when the state is above what the
+//   budget has left; with the node's name.
+absl::Status PrepareStep(const Graph& graph, Device& device,
+                         StateBudget& budget, Step& step);
 
 }  // namespace tensord
 

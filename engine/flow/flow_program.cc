@@ -271,7 +271,9 @@ absl::StatusOr<std::shared_ptr<FlowProgram::Variant>> FlowProgram::MakeVariant(
     if (!compiled.ok()) return compiled.status();
     PreparationChannel channel(1);
     channel.Detach();
-    if (absl::Status s = PrepareNodes(**compiled, device_, channel); !s.ok()) {
+    if (absl::Status s = PrepareNodes(**compiled, device_, channel,
+                                      environment_.max_peak_bytes);
+        !s.ok()) {
       return s;
     }
     variant->compiled = *std::move(compiled);
