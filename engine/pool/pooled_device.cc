@@ -166,10 +166,22 @@ absl::Time PooledDevice::AnswerExpired(absl::Time now) {
 }
 
 bool PooledDevice::TryBorrow() {
+  // The caller has the lowest priority: while the device is busy it must not
+  // hold a lock that clients wait for.
+  if (open_count() > 0 || is_draining()) return false;
   absl::MutexLock lock(&mu_);
-  if (open_count() > 0 || is_closing_) return false;
+  if (open_count() > 0 || is_draining() || is_closing_ || !fault_.ok()) {
+    return false;
+  }
   must_yield_.store(false, std::memory_order_relaxed);
   return true;
+}
+
+void PooledDevice::SetDraining(bool is_draining) {
+  // TryBorrow() looks at the one and clears the other under this lock.
+  absl::MutexLock lock(&mu_);
+  is_draining_.store(is_draining);
+  if (is_draining) must_yield_.store(true, std::memory_order_relaxed);
 }
 
 void PooledDevice::CheckHealth() {
@@ -205,6 +217,7 @@ void PooledDevice::Close() {
   {
     absl::MutexLock lock(&mu_);
     is_closing_ = true;
+    must_yield_.store(true, std::memory_order_relaxed);
     refused = EmptyQueue();
     while (!sleepers_.empty()) WakeOne();
   }
@@ -355,6 +368,7 @@ void PooledDevice::Lose(absl::Status fault) {
     fault_ = absl::UnavailableError(absl::StrCat(
         "device ", info().id.ToString(), " is lost: ", fault.message()));
     is_lost_.store(true, std::memory_order_release);
+    must_yield_.store(true, std::memory_order_relaxed);
     ++faults_;
     moved = EmptyQueue();
   }
@@ -400,9 +414,7 @@ void PooledDevice::CountClosed(const Execution& execution) {
 void PooledDevice::PublishOpenCount() {
   const int64_t count = queue_.length() + static_cast<int64_t>(leases_.size());
   open_count_.store(count, std::memory_order_relaxed);
-  if (count > 0 || is_closing_) {
-    must_yield_.store(true, std::memory_order_relaxed);
-  }
+  if (count > 0) must_yield_.store(true, std::memory_order_relaxed);
 }
 
 }  // namespace tensord

@@ -70,7 +70,7 @@ class PooledDevice final : public WaitingRoom {
   absl::Status health() const;
   bool is_lost() const { return is_lost_.load(std::memory_order_acquire); }
   bool is_draining() const { return is_draining_.load(); }
-  void SetDraining(bool is_draining) { is_draining_.store(is_draining); }
+  void SetDraining(bool is_draining);
 
   // Executions queued and on lanes.
   int64_t open_count() const {
@@ -79,9 +79,10 @@ class PooledDevice final : public WaitingRoom {
   // What they take together, by estimate.
   int64_t open_ns() const { return open_ns_.load(std::memory_order_relaxed); }
   // For work that no client waits for, of one caller (TrialLane). True when
-  // nothing is queued or runs: the device may be used until must_yield(), which
-  // becomes true with the next execution that comes, or when the device closes,
-  // and stays so until the next call.
+  // nothing is queued or runs and the device takes executions: it may be used
+  // until must_yield(), which becomes true with the next execution that comes,
+  // or when the device drains, is lost or closes, and stays so until the next
+  // call that is true.
   bool TryBorrow();
   const std::atomic<bool>& must_yield() const { return must_yield_; }
   // Executions that will come once their graph is compiled; whoever waits with

@@ -138,6 +138,38 @@ TEST_F(DevicePoolTest, ChoosesWhereTheRunIsExpectedToEndFirst) {
   EXPECT_EQ(device(1).open_ns(), 0);
 }
 
+TEST_F(DevicePoolTest, IsBorrowedOnlyWhileNobodyWantsIt) {
+  ASSERT_TRUE(device(0).TryBorrow());
+  EXPECT_FALSE(device(0).must_yield());
+  const auto run = Queue(device(0));
+  EXPECT_TRUE(device(0).must_yield());
+  EXPECT_FALSE(device(0).TryBorrow());
+  run->go.Notify();
+  run->answered.WaitForNotification();
+  EXPECT_TRUE(open_.AwaitNone(absl::InfiniteFuture()));
+  EXPECT_TRUE(device(0).must_yield());
+  EXPECT_TRUE(device(0).TryBorrow());
+  EXPECT_FALSE(device(0).must_yield());
+}
+
+// With nothing in its queue: an execution that comes or goes raises it anyway.
+TEST_F(DevicePoolTest, ABorrowerYieldsToADrainALossAndTheEnd) {
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(device(i).TryBorrow());
+  device(0).SetDraining(true);
+  EXPECT_TRUE(device(0).must_yield());
+  EXPECT_FALSE(device(0).TryBorrow());
+  device(0).SetDraining(false);
+  EXPECT_TRUE(device(0).TryBorrow());
+  fake_.control(1).Fault("broken");
+  device(1).CheckHealth();
+  EXPECT_TRUE(device(1).must_yield());
+  EXPECT_FALSE(device(1).TryBorrow());
+  device(2).Close();
+  EXPECT_TRUE(device(2).must_yield());
+  EXPECT_FALSE(device(2).TryBorrow());
+  EXPECT_TRUE(device(2).must_yield());
+}
+
 TEST_F(DevicePoolTest, RunsThatNobodyKnowsCountToo) {
   const std::vector<DeviceEstimate> estimates = {{Fake(0), 1000},
                                                  {Fake(1), 2000}};
