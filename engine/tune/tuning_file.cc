@@ -7,15 +7,19 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -32,6 +36,9 @@ constexpr size_t kKeyDigits = 32;
 constexpr size_t kMaxKernelBytes = 128;
 constexpr size_t kMaxSiblings = 64;
 constexpr double kMaxNs = 1e13;  // hours
+constexpr absl::string_view kNewSuffix = ".new";
+// A file that is being written is younger.
+constexpr std::chrono::hours kMaxNewAge(1);
 
 std::string Header(const TuningOwner& owner) {
   return absl::StrCat(kTitle, "build ", absl::CEscape(owner.build), "\ndevice ",
@@ -114,6 +121,26 @@ absl::Status WriteAll(int file, absl::string_view text,
     text.remove_prefix(static_cast<size_t>(written));
   }
   return absl::OkStatus();
+}
+
+// Takes away what writers of this file left that died in the middle. That it
+// fails hurts nobody.
+void RemoveLeftovers(const std::string& path) {
+  namespace fs = std::filesystem;
+  const std::string prefix = fs::path(path).filename().string() + ".";
+  const fs::file_time_type oldest =
+      fs::file_time_type::clock::now() - kMaxNewAge;
+  std::error_code error;
+  fs::directory_iterator it(fs::path(path).parent_path(), error);
+  for (; !error && it != fs::directory_iterator(); it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!absl::StartsWith(name, prefix) || !absl::EndsWith(name, kNewSuffix)) {
+      continue;
+    }
+    std::error_code ignored;
+    const fs::file_time_type written = it->last_write_time(ignored);
+    if (!ignored && written < oldest) fs::remove(it->path(), ignored);
+  }
 }
 
 }  // namespace
@@ -209,13 +236,18 @@ absl::Status WriteTuning(const std::string& path, const TuningOwner& owner,
         absl::StrCat(path, " would have ", text.size(), " bytes, of ",
                      kMaxTuningFileBytes, " at most"));
   }
-  // One name for each process: two daemons may share a directory.
-  const std::string temporary = absl::StrCat(path, ".", getpid(), ".new");
-  const int file =
-      open(temporary.c_str(),
-           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+  RemoveLeftovers(path);
+  // A name that nobody else has: daemons may share a directory, and process
+  // ids repeat where each has its own container.
+  std::string temporary = absl::StrCat(path, ".XXXXXX", kNewSuffix);
+  const int file = mkostemps(temporary.data(),
+                             static_cast<int>(kNewSuffix.size()), O_CLOEXEC);
   if (file < 0) return SystemError("cannot make", temporary);
   absl::Status status = WriteAll(file, text, temporary);
+  // Daemons of other users may read it.
+  if (status.ok() && fchmod(file, 0644) != 0) {
+    status = SystemError("cannot write", temporary);
+  }
   if (status.ok() && fsync(file) != 0) {
     status = SystemError("cannot write", temporary);
   }

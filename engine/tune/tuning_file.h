@@ -51,7 +51,9 @@ absl::StatusOr<std::vector<TuningEntry>> ReadTuning(const std::string& path,
                                                     const TuningOwner& owner);
 
 // Replaces the file at once: whoever reads sees the old one or the new one,
-// also after a crash. kUnavailable with the system's reason.
+// also after a crash. Several processes may do so at once, the last one's file
+// stays; what one that died left beside it goes after an hour. kUnavailable
+// with the system's reason.
 absl::Status WriteTuning(const std::string& path, const TuningOwner& owner,
                          const std::vector<TuningEntry>& entries);
 

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <filesystem>
 #include <memory>
 #include <random>
 
@@ -168,6 +171,27 @@ TEST(TuningFile, IsReplacedAtOnceAndLeavesNothingBehind) {
   const auto read = ReadTuning(path, kOwner);
   ASSERT_THAT(read, IsOk());
   EXPECT_THAT(*read, SizeIs(2));
+}
+
+// Processes of two containers may have one id: a file that one of them writes
+// now is not the other's to replace.
+TEST(TuningFile, WritersShareAFolderAndTakeAwayWhatTheDeadLeft) {
+  const ScratchFolder folder;
+  const std::string path = TuningPath(folder.path(), kOwner);
+  const std::string young = absl::StrCat(path, ".", getpid(), ".new");
+  const std::string old = path + ".Xa81fQ.new";
+  const std::string other = folder.path() + "/other.new";
+  for (const std::string& file : {young, old, other}) WriteWhole(file, "half");
+  const auto long_ago =
+      std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
+  for (const std::string& file : {old, other}) {
+    std::filesystem::last_write_time(file, long_ago);
+  }
+  ASSERT_THAT(WriteTuning(path, kOwner, Entries()), IsOk());
+  EXPECT_THAT(folder.files(),
+              ::testing::UnorderedElementsAre(path, young, other));
+  EXPECT_EQ(ReadWhole(young), "half");
+  EXPECT_THAT(ReadTuning(path, kOwner), IsOk());
 }
 
 TEST(TuningFile, WhatCannotBeReadOrWrittenIsAStatus) {
