@@ -133,20 +133,57 @@ void CompileService::Run(const CompiledKey& key,
 }
 
 void CompileService::Recompile(CompiledCache::Used used) {
-  threads_.Submit(
-      [this, used = std::move(used)](const absl::Status& admission) {
-        const std::shared_ptr<const LoadedGraph> graph = used.graph.lock();
-        if (!admission.ok() || graph == nullptr) return;
-        Target& target = TargetOf(used.key.device);
-        absl::StatusOr<std::shared_ptr<CompiledGraph>> planned =
-            Plan(used.key, *graph, target);
-        if (!planned.ok()) return;
-        absl::StatusOr<Compiled> compiled =
-            Prepare(*std::move(planned), target.device, nullptr);
-        if (!compiled.ok()) return;
-        cache_.Replace(used.key, *std::move(compiled));
-        Trim();
-      });
+  {
+    absl::MutexLock lock(&mu_);
+    const auto [pending, is_first] = recompiled_.try_emplace(used.key, false);
+    if (!is_first) {
+      pending->second = true;
+      return;
+    }
+  }
+  SubmitRecompilation(used.key, std::move(used.graph));
+}
+
+// One at a time of each key: two would finish in any order, and the one that
+// was planned first might stay.
+void CompileService::SubmitRecompilation(
+    const CompiledKey& key, std::weak_ptr<const LoadedGraph> graph) {
+  threads_.Submit([this, key, graph = std::move(graph)](
+                      const absl::Status& admission) mutable {
+    if (!admission.ok()) {
+      // The tuner offers it again.
+      cache_.PutBack(key);
+      absl::MutexLock lock(&mu_);
+      recompiled_.erase(key);
+      return;
+    }
+    CompileAgain(key, graph);
+    {
+      absl::MutexLock lock(&mu_);
+      const auto pending = recompiled_.find(key);
+      if (!pending->second) {
+        recompiled_.erase(pending);
+        return;
+      }
+      pending->second = false;
+    }
+    SubmitRecompilation(key, std::move(graph));
+  });
+}
+
+void CompileService::CompileAgain(
+    const CompiledKey& key, const std::weak_ptr<const LoadedGraph>& weak) {
+  const std::shared_ptr<const LoadedGraph> graph = weak.lock();
+  if (graph == nullptr) return;
+  Target& target = TargetOf(key.device);
+  absl::StatusOr<std::shared_ptr<CompiledGraph>> planned =
+      Plan(key, *graph, target);
+  if (!planned.ok()) return;
+  absl::StatusOr<Compiled> compiled =
+      Prepare(*std::move(planned), target.device, nullptr);
+  if (!compiled.ok()) return;
+  cache_.Replace(key, *std::move(compiled));
+  Trim();
 }
 
 absl::StatusOr<std::shared_ptr<CompiledGraph>> CompileService::Plan(

@@ -1,12 +1,14 @@
 #ifndef TENSORD_ENGINE_COMPILE_SERVICE_H_
 #define TENSORD_ENGINE_COMPILE_SERVICE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -68,10 +70,12 @@ class CompileService : private GrowthObserver {
   // For the tuner: a compiled graph to measure, as CompiledCache::TakeUsed; and
   // compiling one again, behind what clients wait for, since kernels would be
   // chosen otherwise now. Clients go on with the old one until the new one is
-  // prepared; if anything fails they keep it.
+  // prepared; if anything fails they keep it. A key that waits for it already
+  // is compiled once; one that finds no place in the queue is put back.
   std::optional<CompiledCache::Used> TakeUsed(uint64_t min_uses) {
     return cache_.TakeUsed(min_uses);
   }
+  void PutBack(const CompiledKey& key) { cache_.PutBack(key); }
   void Recompile(CompiledCache::Used used);
 
   // What compiled graphs may take; more is evicted.
@@ -105,6 +109,10 @@ class CompileService : private GrowthObserver {
   void Run(const CompiledKey& key,
            const std::shared_ptr<const LoadedGraph>& graph,
            PooledDevice& device, FirstRun first_run);
+  void SubmitRecompilation(const CompiledKey& key,
+                           std::weak_ptr<const LoadedGraph> graph);
+  void CompileAgain(const CompiledKey& key,
+                    const std::weak_ptr<const LoadedGraph>& weak);
   absl::StatusOr<std::shared_ptr<CompiledGraph>> Plan(const CompiledKey& key,
                                                       const LoadedGraph& graph,
                                                       Target& target);
@@ -127,6 +135,11 @@ class CompileService : private GrowthObserver {
   // After the targets: weights go before their store and device.
   CompiledCache cache_;
   std::atomic<uint64_t> max_bytes_{UINT64_MAX};
+  absl::Mutex mu_;
+  // Keys whose recompilation is queued or runs; true: what it should see has
+  // changed since, so another one follows it.
+  absl::flat_hash_map<CompiledKey, bool, CompiledKeyHash, CompiledKeyEqual>
+      recompiled_ ABSL_GUARDED_BY(mu_);
   CompileObserver observer_;
 };
 

@@ -154,6 +154,14 @@ std::optional<CompiledCache::Used> CompiledCache::TakeUsed(uint64_t min_uses) {
   return Used{most->key, most->graph, most->compiled};
 }
 
+void CompiledCache::PutBack(const CompiledKeyView& key) {
+  absl::MutexLock lock(&mu_);
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return;
+  found->second->is_taken = false;
+  found->second->uses = 0;
+}
+
 void CompiledCache::Replace(const CompiledKey& key, Compiled compiled) {
   absl::MutexLock lock(&mu_);
   const auto found = by_key_.find(key);

@@ -71,6 +71,9 @@ class CompiledCache {
   // Of those that were found at least `min_uses` times and not taken yet, the
   // one whose runs have taken the longest by estimate.
   std::optional<Used> TakeUsed(uint64_t min_uses);
+  // Undoes TakeUsed(): the key's turn comes again once it was found so often
+  // from now on.
+  void PutBack(const CompiledKeyView& key);
   // Puts a later compilation in the place of the key's, unless that is gone.
   // Runs that have the old one keep it.
   void Replace(const CompiledKey& key, Compiled compiled);

@@ -292,6 +292,21 @@ TEST(CompiledCacheTest, WhatIsUsedMostIsTakenFirstAndOnce) {
   EXPECT_EQ(cache.TakeUsed(1)->key.graph_id, "c");
 }
 
+TEST(CompiledCacheTest, WhatIsPutBackIsTakenAgainOnceItWasUsedAgain) {
+  CompiledCache cache;
+  Put(cache, Key("a"), 100);
+  for (int i = 0; i < 5; ++i) cache.Find(Key("a"));
+  ASSERT_TRUE(cache.TakeUsed(2).has_value());
+  cache.PutBack(Key("a"));
+  cache.Find(Key("a"));
+  EXPECT_FALSE(cache.TakeUsed(2).has_value());
+  cache.Find(Key("a"));
+  EXPECT_TRUE(cache.TakeUsed(2).has_value());
+  cache.EraseGraph("a");
+  cache.PutBack(Key("a"));
+  EXPECT_THAT(cache.Find(Key("a")), IsNull());
+}
+
 TEST(CompiledCacheTest, AReplacementIsFoundAndNotTakenAgain) {
   CompiledCache cache;
   Put(cache, Key("a"), 100);
