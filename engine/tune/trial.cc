@@ -21,7 +21,10 @@ constexpr uint64_t kSeed = 1;
 constexpr int kRoundsBeforeDropping = 4;
 constexpr double kHopeless = 4;
 
-using Bytes = std::vector<std::byte>;
+// A trial takes one part in so many of the memory that its device has free.
+constexpr uint64_t kFreeShare = 4;
+
+using Outputs = std::vector<std::shared_ptr<HostBytes>>;
 
 class Trial {
  public:
@@ -33,7 +36,8 @@ class Trial {
         table_(table),
         lane_(lane),
         limits_(limits),
-        spent_before_(lane.spent()) {
+        spent_before_(lane.spent()),
+        free_bytes_(FreeBytes(lane.device())) {
     memory_->graph = std::move(graph);
   }
 
@@ -64,6 +68,12 @@ class Trial {
     }
   };
 
+  static uint64_t FreeBytes(const Device& device) {
+    const uint64_t limit = device.info().memory_limit_bytes;
+    if (limit == 0) return UINT64_MAX;
+    return limit - std::min(limit, device.allocated_bytes());
+  }
+
   Candidate& first() { return candidates_.front(); }
   Candidate& portable() { return candidates_.back(); }
 
@@ -92,6 +102,9 @@ class Trial {
     if (bytes_ > limits_.max_bytes) {
       return absl::UnimplementedError(absl::StrCat(
           "its operands have more than ", limits_.max_bytes, " bytes"));
+    }
+    if (bytes_ > free_bytes_ / kFreeShare) {
+      return absl::AbortedError("its device has too little memory free");
     }
     TENSORD_ASSIGN_OR_RETURN(std::unique_ptr<Storage> storage,
                              lane_.device().Allocate(size_bytes));
@@ -127,9 +140,9 @@ class Trial {
   }
 
   absl::Status FillInput(int i, StorageView view) {
-    Bytes bytes(view.size_bytes);
+    const auto bytes = std::make_shared<HostBytes>(view.size_bytes);
     TENSORD_RETURN_IF_ERROR(
-        FillOperand(site_, i, kSeed + i, absl::MakeSpan(bytes)));
+        FillOperand(site_, i, kSeed + i, absl::MakeSpan(*bytes)));
     return lane_.Upload(bytes, view, memory_);
   }
 
@@ -168,10 +181,11 @@ class Trial {
   }
 
   // The outputs of one launch; what it leaves out shows as 0xDD.
-  absl::StatusOr<std::vector<Bytes>> OutputsOf(const Candidate& candidate) {
-    std::vector<Bytes> outputs;
+  absl::StatusOr<Outputs> OutputsOf(const Candidate& candidate) {
+    Outputs outputs;
     for (size_t i = site_.input_count; i < operands_.size(); ++i) {
-      outputs.emplace_back(operands_[i].size_bytes, std::byte{0xDD});
+      outputs.push_back(std::make_shared<HostBytes>(operands_[i].size_bytes,
+                                                    std::byte{0xDD}));
       if (!operands_[i].is_present()) continue;
       TENSORD_RETURN_IF_ERROR(
           lane_.Upload(outputs.back(), operands_[i], memory_));
@@ -181,23 +195,20 @@ class Trial {
     }
     for (size_t i = site_.input_count; i < operands_.size(); ++i) {
       if (!operands_[i].is_present()) continue;
-      Bytes& output = outputs[i - site_.input_count];
-      TENSORD_RETURN_IF_ERROR(
-          lane_.Download(operands_[i], absl::MakeSpan(output), memory_));
+      TENSORD_RETURN_IF_ERROR(lane_.Download(
+          operands_[i], outputs[i - site_.input_count], memory_));
     }
     return outputs;
   }
 
   absl::Status CheckResults() {
-    TENSORD_ASSIGN_OR_RETURN(const std::vector<Bytes> expected,
-                             OutputsOf(portable()));
+    TENSORD_ASSIGN_OR_RETURN(const Outputs expected, OutputsOf(portable()));
     for (size_t c = 0; c + 1 < candidates_.size(); ++c) {
       Candidate& candidate = candidates_[c];
-      TENSORD_ASSIGN_OR_RETURN(const std::vector<Bytes> actual,
-                               OutputsOf(candidate));
+      TENSORD_ASSIGN_OR_RETURN(const Outputs actual, OutputsOf(candidate));
       for (size_t i = 0; i < expected.size() && candidate.agrees; ++i) {
         const DType dtype = site_.output_dtype(static_cast<int>(i));
-        const absl::Status status = CheckResult(dtype, actual[i], expected[i],
+        const absl::Status status = CheckResult(dtype, *actual[i], *expected[i],
                                                 SiteTolerance(site_, dtype));
         if (status.ok()) continue;
         candidate.agrees = candidate.is_racing = false;
@@ -280,6 +291,7 @@ class Trial {
   TrialLane& lane_;
   const TrialLimits& limits_;
   const absl::Duration spent_before_;
+  const uint64_t free_bytes_;
   const std::shared_ptr<TrialMemory> memory_ = std::make_shared<TrialMemory>();
   uint64_t bytes_ = 0;
   std::vector<Candidate> candidates_;  // in the order of the table

@@ -32,7 +32,8 @@ struct TrialResult {
 // Errors: kUnimplemented for what cannot be measured (one sibling alone,
 // extents
 //   that the data tells, inputs that cannot be made up, too large, too long);
-//   kCancelled when the tuner stops; else the device's or a kernel's.
+//   kAborted when the device is too busy or too full now; kCancelled when the
+//   tuner stops; else the device's or a kernel's.
 absl::StatusOr<TrialResult> RunTrial(
     const std::shared_ptr<const CompiledGraph>& graph, const Step& step,
     const KernelBindingTable& table, TrialLane& lane,

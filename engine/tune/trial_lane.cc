@@ -22,21 +22,22 @@ absl::Duration Since(std::chrono::steady_clock::time_point start) {
 
 TrialLane::TrialLane(PooledDevice& device, WorkerPool* workers,
                      const std::atomic<bool>& is_stopped,
-                     absl::Duration launch_timeout, std::unique_ptr<Lane> lane)
+                     const TunerOptions& options, std::unique_ptr<Lane> lane)
     : device_(device),
       is_stopped_(is_stopped),
-      launch_timeout_(launch_timeout),
+      launch_timeout_(options.launch_timeout),
+      idle_timeout_(options.idle_timeout),
       lane_(std::move(lane)) {
   if (workers != nullptr) workers_.emplace(*workers, device.must_yield());
 }
 
 absl::StatusOr<std::unique_ptr<TrialLane>> TrialLane::Create(
     PooledDevice& device, WorkerPool* workers,
-    const std::atomic<bool>& is_stopped, absl::Duration launch_timeout) {
+    const std::atomic<bool>& is_stopped, const TunerOptions& options) {
   TENSORD_ASSIGN_OR_RETURN(std::unique_ptr<Lane> lane,
                            device.device().CreateLane());
-  return std::unique_ptr<TrialLane>(new TrialLane(
-      device, workers, is_stopped, launch_timeout, std::move(lane)));
+  return std::unique_ptr<TrialLane>(
+      new TrialLane(device, workers, is_stopped, options, std::move(lane)));
 }
 
 absl::StatusOr<absl::Duration> TrialLane::Launch(
@@ -57,26 +58,30 @@ absl::StatusOr<absl::Duration> TrialLane::Launch(
   }
 }
 
-absl::Status TrialLane::Upload(absl::Span<const std::byte> bytes,
+absl::Status TrialLane::Upload(const std::shared_ptr<HostBytes>& bytes,
                                StorageView view,
                                const std::shared_ptr<TrialMemory>& memory) {
   TENSORD_RETURN_IF_ERROR(AwaitIdle());
-  TENSORD_RETURN_IF_ERROR(lane_->CopyToDevice(bytes, view));
-  return AwaitWork(memory);
+  return Finish(lane_->CopyToDevice(*bytes, view), memory, bytes);
 }
 
-absl::Status TrialLane::Download(StorageView view, absl::Span<std::byte> bytes,
+absl::Status TrialLane::Download(StorageView view,
+                                 const std::shared_ptr<HostBytes>& bytes,
                                  const std::shared_ptr<TrialMemory>& memory) {
   TENSORD_RETURN_IF_ERROR(AwaitIdle());
-  TENSORD_RETURN_IF_ERROR(lane_->CopyToHost(view, bytes));
-  return AwaitWork(memory);
+  return Finish(lane_->CopyToHost(view, absl::MakeSpan(*bytes)), memory, bytes);
 }
 
 absl::Status TrialLane::AwaitIdle() {
+  const absl::Time end = absl::Now() + idle_timeout_;
   for (;;) {
     if (is_stopped_.load()) return absl::CancelledError("the tuner stops");
     if (device_.is_lost()) return device_.health();
     if (device_.TryBorrow()) return absl::OkStatus();
+    if (absl::Now() >= end) {
+      return absl::AbortedError(absl::StrCat(
+          "its device was busy for ", absl::FormatDuration(idle_timeout_)));
+    }
     absl::SleepFor(kLook);
   }
 }
@@ -88,16 +93,27 @@ absl::Status TrialLane::RunOnce(const TrialCall& call,
       .workspace = call.workspace,
       .workers = workers_.has_value() ? &*workers_ : nullptr,
       .is_stopped = &device_.must_yield()};
-  TENSORD_RETURN_IF_ERROR(call.entry.run({.context = context,
-                                          .inputs = call.inputs,
-                                          .outputs = call.outputs,
-                                          .layouts = call.layouts,
-                                          .params = call.params,
-                                          .state = call.state}));
-  return AwaitWork(memory);
+  return Finish(call.entry.run({.context = context,
+                                .inputs = call.inputs,
+                                .outputs = call.outputs,
+                                .layouts = call.layouts,
+                                .params = call.params,
+                                .state = call.state}),
+                memory, nullptr);
 }
 
-absl::Status TrialLane::AwaitWork(const std::shared_ptr<TrialMemory>& memory) {
+absl::Status TrialLane::Finish(absl::Status status,
+                               const std::shared_ptr<TrialMemory>& memory,
+                               const std::shared_ptr<HostBytes>& bytes) {
+  if (status.ok()) status = AwaitWork();
+  if (status.ok()) return status;
+  // Whatever failed, a part of it may be on its way.
+  lane_->Retain(memory);
+  if (bytes != nullptr) lane_->Retain(bytes);
+  return status;
+}
+
+absl::Status TrialLane::AwaitWork() {
   TENSORD_ASSIGN_OR_RETURN(const CompletionHandle handle,
                            lane_->RecordCompletion());
   if (handle.state() != CompletionHandle::State::kPending) {
@@ -110,7 +126,6 @@ absl::Status TrialLane::AwaitWork(const std::shared_ptr<TrialMemory>& memory) {
     if (!absl::IsDeadlineExceeded(status)) return status;
     const bool is_stopped = is_stopped_.load();
     if (!is_stopped && absl::Now() < deadline) continue;
-    lane_->Retain(memory);
     if (is_stopped) return absl::CancelledError("the tuner stops");
     return absl::UnavailableError(absl::StrCat(
         "a launch was not done after ", absl::FormatDuration(launch_timeout_)));

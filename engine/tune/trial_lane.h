@@ -15,8 +15,12 @@
 #include "engine/compiled/compiled_graph.h"
 #include "engine/exec/stoppable_workers.h"
 #include "engine/pool/pooled_device.h"
+#include "engine/tune/tuner_options.h"
 
 namespace tensord {
+
+// The host's end of a copy, kept until the device is done with it.
+using HostBytes = std::vector<std::byte>;
 
 // What a trial's launches touch: kept until the device is done with it.
 struct TrialMemory {
@@ -50,21 +54,23 @@ class TrialLane {
   // Errors: the device's, when it has no more lanes.
   static absl::StatusOr<std::unique_ptr<TrialLane>> Create(
       PooledDevice& device, WorkerPool* workers,
-      const std::atomic<bool>& is_stopped, absl::Duration launch_timeout);
+      const std::atomic<bool>& is_stopped, const TunerOptions& options);
 
   Device& device() { return device_.device(); }
 
   // Launches once the device is idle, waits, and returns how long that took.
-  // Errors: kCancelled when the tuner stops, kUnavailable when the device is
-  //   lost or does not finish in time (`memory` is then kept for it), and the
-  //   kernel's own.
+  // Errors: kCancelled when the tuner stops, kAborted when the device was not
+  //   idle for idle_timeout, kUnavailable when it is lost or does not finish in
+  //   launch_timeout, and the kernel's own. After an error `memory` is kept
+  //   until the lane has passed what was enqueued.
   absl::StatusOr<absl::Duration> Launch(
       const TrialCall& call, const std::shared_ptr<TrialMemory>& memory);
 
-  // Copies, and waits. Errors: as Launch.
-  absl::Status Upload(absl::Span<const std::byte> bytes, StorageView view,
+  // Copies, and waits. Errors: as Launch; `bytes` is then kept as well.
+  absl::Status Upload(const std::shared_ptr<HostBytes>& bytes, StorageView view,
                       const std::shared_ptr<TrialMemory>& memory);
-  absl::Status Download(StorageView view, absl::Span<std::byte> bytes,
+  absl::Status Download(StorageView view,
+                        const std::shared_ptr<HostBytes>& bytes,
                         const std::shared_ptr<TrialMemory>& memory);
 
   // Time that work of this lane has taken so far.
@@ -73,18 +79,23 @@ class TrialLane {
 
  private:
   TrialLane(PooledDevice& device, WorkerPool* workers,
-            const std::atomic<bool>& is_stopped, absl::Duration launch_timeout,
+            const std::atomic<bool>& is_stopped, const TunerOptions& options,
             std::unique_ptr<Lane> lane);
 
   absl::Status AwaitIdle();
   absl::Status RunOnce(const TrialCall& call,
                        const std::shared_ptr<TrialMemory>& memory);
-  absl::Status AwaitWork(const std::shared_ptr<TrialMemory>& memory);
+  // Waits for what was enqueued with `status`; `bytes` may be null.
+  absl::Status Finish(absl::Status status,
+                      const std::shared_ptr<TrialMemory>& memory,
+                      const std::shared_ptr<HostBytes>& bytes);
+  absl::Status AwaitWork();
 
   PooledDevice& device_;
   std::optional<StoppableWorkers> workers_;  // none where the host lent none
   const std::atomic<bool>& is_stopped_;
   const absl::Duration launch_timeout_;
+  const absl::Duration idle_timeout_;
   const std::unique_ptr<Lane> lane_;
   absl::Duration spent_;
 };

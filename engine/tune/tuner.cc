@@ -102,9 +102,12 @@ void Tuner::Work() {
   pthread_setname_np(pthread_self(), "tuner");
   LowerPriority();
   do {
-    while (auto used = parts_.compiler.TakeUsed(options_.min_uses)) {
+    for (;;) {
+      // Before one is taken: no graph is kept alive for a wait.
+      if (!AwaitBudget()) return;
+      auto used = parts_.compiler.TakeUsed(options_.min_uses);
+      if (!used.has_value()) break;
       TuneGraph(*used);
-      if (is_stopped_.load()) return;
     }
   } while (Sleep(options_.interval));
 }
@@ -131,22 +134,21 @@ void Tuner::TuneGraph(const CompiledCache::Used& used) {
     return;
   }
   bool is_outdated = false;
-  const auto publish = [&] {
-    Save(*device);
-    if (is_outdated && !is_stopped_.load()) parts_.compiler.Recompile(used);
-    is_outdated = false;
-  };
+  bool is_put_off = false;
   for (const Step& step : used.compiled->first.steps) {
     if (is_stopped_.load() || device->is_lost()) break;
     if (NeedsTrial(step, *device)) {
-      // What is known so far need not wait for the rest.
-      if (budget_.Wait(absl::Now()) > absl::ZeroDuration()) publish();
-      if (!AwaitBudget()) break;
-      TuneStep(used.compiled, step, *device);
+      is_put_off = budget_.Wait(absl::Now()) > absl::ZeroDuration() ||
+                   !TuneStep(used.compiled, step, *device);
+      if (is_put_off) break;
     }
     is_outdated |= IsOutdated(step, *device);
   }
-  publish();
+  Save(*device);
+  if (is_stopped_.load()) return;
+  // What is known so far need not wait for the rest.
+  if (is_outdated) parts_.compiler.Recompile(used);
+  if (is_put_off) parts_.compiler.PutBack(used.key);
 }
 
 bool Tuner::NeedsTrial(const Step& step, const PooledDevice& device) const {
@@ -163,14 +165,17 @@ bool Tuner::NeedsTrial(const Step& step, const PooledDevice& device) const {
   return accepting > 1 && Known(step, device) == nullptr;
 }
 
-void Tuner::TuneStep(const std::shared_ptr<const CompiledGraph>& graph,
+bool Tuner::TuneStep(const std::shared_ptr<const CompiledGraph>& graph,
                      const Step& step, PooledDevice& device) {
   const absl::StatusOr<TrialResult> result = Measure(graph, step, device);
   if (result.ok()) {
     Count(Keep(step, device, *result));
+  } else if (absl::IsAborted(result.status())) {
+    return false;
   } else {
     Fail(step, device, result.status());
   }
+  return true;
 }
 
 absl::StatusOr<TrialResult> Tuner::Measure(
@@ -178,9 +183,9 @@ absl::StatusOr<TrialResult> Tuner::Measure(
     PooledDevice& device) {
   const auto [lane, is_new] = lanes_.try_emplace(device.info().id);
   if (is_new) {
-    TENSORD_ASSIGN_OR_RETURN(
-        lane->second, TrialLane::Create(device, parts_.services.workers,
-                                        is_stopped_, options_.launch_timeout));
+    TENSORD_ASSIGN_OR_RETURN(lane->second,
+                             TrialLane::Create(device, parts_.services.workers,
+                                               is_stopped_, options_));
   }
   if (lane->second == nullptr) {
     return absl::UnimplementedError("its device is not tuned any more");

@@ -72,7 +72,8 @@ class Tuner {
 
   void TuneGraph(const CompiledCache::Used& used);
   bool NeedsTrial(const Step& step, const PooledDevice& device) const;
-  void TuneStep(const std::shared_ptr<const CompiledGraph>& graph,
+  // False when the device is too busy now.
+  bool TuneStep(const std::shared_ptr<const CompiledGraph>& graph,
                 const Step& step, PooledDevice& device);
   absl::StatusOr<TrialResult> Measure(
       const std::shared_ptr<const CompiledGraph>& graph, const Step& step,

@@ -37,6 +37,9 @@ struct TunerOptions {
   absl::Duration interval = absl::Seconds(1);
   // A device that does not finish a launch within this is not tuned any more.
   absl::Duration launch_timeout = absl::Seconds(10);
+  // A trial whose device is not idle for so long gives its memory back; its
+  // graph's turn comes again once that was used min_uses times more.
+  absl::Duration idle_timeout = absl::Seconds(5);
   TrialLimits trial;
 };
 

@@ -101,18 +101,20 @@ TEST_F(TunerDevicesTest, AnEngineThatEndsInTheMiddleWaitsForTheLaunchAlone) {
   EXPECT_EQ(fake_.control(0).counts().storages_alive, 0);
 }
 
-// While a client's execution has the device, no trial launches.
+// While a client's execution has the device, no trial launches, although the
+// lanes beside the client's are free.
 TEST_F(TunerDevicesTest, AnExecutionKeepsTheTunerOffItsDevice) {
   EngineHarness harness({&fake_}, {kFake0}, TuningOptions());
   const auto graph = harness.MustSubmit("a", ReluGraph(4));
   {
-    const FakePause pause(fake_.control(0));
+    const absl::Cleanup release = [&] { fake_.control(0).ReleaseHang(); };
+    fake_.control(0).HangLaunch(0);
     TestRun run(graph, harness.engine(), kInput);
     run.Start();
     EXPECT_FALSE(
         Await([&] { return fake_.control(0).counts().launches_enqueued > 1; },
               absl::Milliseconds(50)));
-    fake_.control(0).Resume();
+    fake_.control(0).ReleaseHang();
     EXPECT_THAT(run.Output(), ElementsAre(0, 2, 0, 4));
   }
   EXPECT_TRUE(AwaitDecisions(harness.engine(), 1));
