@@ -162,7 +162,8 @@ bool Tuner::NeedsTrial(const Step& step, const PooledDevice& device) const {
            site.op, site.dtypes, site.input_count, step.node.backend)) {
     if (KernelAccepts(*binding.entry, site).ok()) ++accepting;
   }
-  return accepting > 1 && Known(step, device) == nullptr;
+  return accepting > 1 && Known(step, device) == nullptr &&
+         !declined_.contains(DeclinedKey(step, device));
 }
 
 bool Tuner::TuneStep(const std::shared_ptr<const CompiledGraph>& graph,
@@ -215,9 +216,13 @@ Tuner::Outcome Tuner::Keep(const Step& step, const PooledDevice& device,
   const MeasuredSite& site = result.site;
   const std::string key = SiteKey(SiteOfStep(step));
   const std::string op(OpKindName(step.node.op));
-  parts_.table.Store(TuningDevice(device.info()),
-                     {key, op, std::make_shared<const MeasuredSite>(site)});
-  is_unsaved_ = true;
+  if (parts_.table.Store(
+          TuningDevice(device.info()),
+          {key, op, std::make_shared<const MeasuredSite>(site)})) {
+    is_unsaved_ = true;
+  } else {
+    Decline(step, device);  // the table is full
+  }
   Log(parts_.services.logger, LogSeverity::kDebug, "kernel tuned",
       {{"device", device_name},
        {"op", op},
@@ -232,6 +237,7 @@ Tuner::Outcome Tuner::Keep(const Step& step, const PooledDevice& device,
 void Tuner::Fail(const Step& step, PooledDevice& device,
                  const absl::Status& status) {
   if (absl::IsCancelled(status)) return;
+  Decline(step, device);
   const bool is_skipped = absl::IsUnimplemented(status);
   Count(is_skipped ? Outcome::kSkipped : Outcome::kFailed);
   Log(parts_.services.logger,
@@ -245,6 +251,17 @@ void Tuner::Fail(const Step& step, PooledDevice& device,
   if (!absl::IsUnavailable(status)) return;
   // Its lane may never come back: it goes when the tuner does.
   given_up_.push_back(std::move(lanes_[device.info().id]));
+}
+
+std::string Tuner::DeclinedKey(const Step& step, const PooledDevice& device) {
+  return absl::StrCat(TuningDevice(device.info()), " ",
+                      SiteKey(SiteOfStep(step)));
+}
+
+void Tuner::Decline(const Step& step, const PooledDevice& device) {
+  // So many are forgotten at once: a second try of each does no harm.
+  if (declined_.size() >= TuningTable::kMaxSites) declined_.clear();
+  declined_.insert(DeclinedKey(step, device));
 }
 
 std::shared_ptr<const MeasuredSite> Tuner::Known(

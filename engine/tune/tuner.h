@@ -9,6 +9,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
@@ -85,6 +86,9 @@ class Tuner {
   bool IsOutdated(const Step& step, const PooledDevice& device) const;
   std::shared_ptr<const MeasuredSite> Known(const Step& step,
                                             const PooledDevice& device) const;
+  // Sites that are not worth another trial.
+  static std::string DeclinedKey(const Step& step, const PooledDevice& device);
+  void Decline(const Step& step, const PooledDevice& device);
   void Count(Outcome outcome);
   void Save(const PooledDevice& device);
 
@@ -95,6 +99,7 @@ class Tuner {
   // The tuner's thread's own; null for a device that is given up.
   absl::flat_hash_map<DeviceId, std::unique_ptr<TrialLane>> lanes_;
   std::vector<std::unique_ptr<TrialLane>> given_up_;
+  absl::flat_hash_set<std::string> declined_;
   bool is_unsaved_ = false;
 
   std::atomic<bool> is_stopped_{false};

@@ -119,6 +119,23 @@ TEST_F(TunerTest, AKernelThatFailsIsToldAndChangesNothing) {
   }
 }
 
+// A graph of many equal layers would fail in each of them.
+TEST_F(TunerTest, ASiteThatFailedIsNotTriedAgain) {
+  SetDelays(1000, 0);
+  backend_.control(SiblingBackend::kOther).failing = 1;
+  EngineHarness harness({&backend_}, {kCpu0}, TuningOptions());
+  Engine& engine = harness.engine();
+  RunOnce(engine, harness.MustSubmit("a", ReluGraph(4)), kInput);
+  ASSERT_TRUE(AwaitDecisions(engine, 1));
+  // The longer one is taken first if both are there, and then the same site.
+  RunOnce(engine, harness.MustSubmit("b", ReluGraph(4)), kInput);
+  RunOnce(engine, harness.MustSubmit("c", ReluGraph(8)),
+          std::vector<float>(8, 1.0f));
+  ASSERT_TRUE(AwaitDecisions(engine, 2));
+  EXPECT_FALSE(Await([&] { return engine.Tuning().failed > 2; },
+                     absl::Milliseconds(100)));
+}
+
 // It was used by more runs, so it was the tuner's turn first.
 TEST_F(TunerTest, DeterministicGraphsAreLeftAlone) {
   SetDelays(2000, 500);
