@@ -49,7 +49,9 @@ int64_t ExpectedNs(const Execution& execution, DeviceId device) {
       return static_cast<int64_t>(std::min(it.ns, 1e12));
     }
   }
-  return kUnknownNs;
+  const double launches_ns = execution.compiled->estimated_ns;
+  return launches_ns > 0 ? static_cast<int64_t>(std::min(launches_ns, 1e12))
+                         : kUnknownNs;
 }
 
 absl::Status ClosingError() {

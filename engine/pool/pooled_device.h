@@ -62,6 +62,8 @@ class PooledDevice final : public WaitingRoom {
 
   // Makes the device lost if it has a fault.
   void CheckHealth();
+  // Makes it lost, for what its user found out.
+  void Lose(absl::Status fault);
 
   // Whether executions are given to it, and why not: kUnavailable.
   bool is_available() const { return !is_lost() && !is_draining(); }
@@ -141,7 +143,6 @@ class PooledDevice final : public WaitingRoom {
   // Waits until a lane is empty whose execution was given up.
   void Drain(LaneSlot& lane);
   void GiveBack(LaneSlot& lane);
-  void Lose(absl::Status fault);
   // Takes everything out of the queue.
   std::vector<Execution*> EmptyQueue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WakeOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
