@@ -1,5 +1,6 @@
 #include "engine/engine_impl.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -54,7 +55,6 @@ absl::Status EngineImpl::Open(std::vector<std::unique_ptr<Device>> devices,
                               op_profile::OpProfile& profile,
                               const HostServices& services,
                               absl::Span<Backend* const> backends) {
-  if (options_.calibrate_devices) Calibrate(devices, services);
   TENSORD_ASSIGN_OR_RETURN(
       devices_,
       DevicePool::Create(std::move(devices), PoolOptionsFrom(options_),
@@ -66,6 +66,7 @@ absl::Status EngineImpl::Open(std::vector<std::unique_ptr<Device>> devices,
                                       .reroute = [this](Execution& execution) {
                                         dispatcher_->Reroute(execution);
                                       }}));
+  if (options_.calibrate_devices) Calibrate(services);
   TENSORD_RETURN_IF_ERROR(MakeEvaluator(backends, services.workers));
   compiler_ = std::make_unique<CompileService>(
       CompilerEnvironment{
@@ -110,14 +111,17 @@ EngineImpl::~EngineImpl() {
   watch_.Stop();
 }
 
-void EngineImpl::Calibrate(absl::Span<const std::unique_ptr<Device>> devices,
-                           const HostServices& services) {
-  for (const std::unique_ptr<Device>& device : devices) {
+void EngineImpl::Calibrate(const HostServices& services) {
+  const absl::Duration limit =
+      std::min(kCalibrationLimit, options_.hang_timeout);
+  for (const auto& device : devices_->devices()) {
     if (!device->info().computes) continue;
     const absl::Time start = absl::Now();
     const std::string name = device->info().id.ToString();
-    absl::StatusOr<DeviceInfo> info = CalibrateDevice(
-        *device, *table_, services.workers, start + kCalibrationLimit);
+    Calibration calibration = CalibrateDevice(
+        device->device(), *table_, services.workers,
+        {.deadline = start + limit, .hang_timeout = options_.hang_timeout});
+    absl::StatusOr<DeviceInfo>& info = calibration.info;
     if (info.ok() && services.logger != nullptr) {
       services.logger->Log(
           LogSeverity::kInfo, "device calibrated",
@@ -132,6 +136,10 @@ void EngineImpl::Calibrate(absl::Span<const std::unique_ptr<Device>> devices,
       services.logger->Log(
           LogSeverity::kWarning, "device not calibrated",
           {{"device", name}, {"reason", std::string(info.status().message())}});
+    }
+    if (calibration.in_use != nullptr) {
+      in_use_.push_back(std::move(calibration.in_use));
+      device->Lose(info.status());
     }
     if (info.ok()) rates_.Set(*std::move(info));
   }
@@ -180,7 +188,8 @@ void EngineImpl::ExplainGraph(
           const absl::StatusOr<CompileService::Compiled>& compiled) mutable {
         if (!compiled.ok()) return done(compiled.status());
         done((*compiled)->explanation);
-      });
+      },
+      /*first_run=*/nullptr, /*estimates_devices=*/!wish.device.has_value());
 }
 
 std::vector<DeviceStatus> EngineImpl::Devices() const {

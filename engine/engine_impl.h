@@ -81,15 +81,14 @@ class EngineImpl final : public Engine {
 
  private:
   // Fills rates_, if the options say so. A device that cannot be measured keeps
-  // what it says of itself, and the log says why.
-  void Calibrate(absl::Span<const std::unique_ptr<Device>> devices,
-                 const HostServices& services);
+  // what it says of itself, and the log says why; one that hangs is lost.
+  void Calibrate(const HostServices& services);
   absl::Status MakeEvaluator(absl::Span<Backend* const> backends,
                              WorkerPool* workers);
 
   const EngineOptions options_;
   const std::unique_ptr<KernelBindingTable> table_;
-  DeviceRates rates_;  // before anything is compiled
+  DeviceRates rates_;     // before anything is compiled
   TuningTable measured_;  // empty when the tuner is off
   BufferPool buffers_;
   OpenExecutions open_;
@@ -98,6 +97,8 @@ class EngineImpl final : public Engine {
   CompilePool compile_threads_;
   // From here on in the order in which they are made; each uses those above.
   std::unique_ptr<DevicePool> devices_;
+  // What devices that hung when they were calibrated still use.
+  std::vector<std::shared_ptr<const void>> in_use_;
   std::unique_ptr<Device> evaluator_device_;  // null when it is one of the pool
   std::unique_ptr<HostEvaluator> evaluator_;
   std::unique_ptr<CompileService> compiler_;

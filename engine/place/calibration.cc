@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "engine/compiled/compiled_node.h"
 #include "engine/graph/host_tensor.h"
 #include "engine/graph/status_macros.h"
@@ -51,105 +53,137 @@ HostTensor Ones(const Shape& shape) {
       });
 }
 
-// A lane to measure on.
+// What the work of one measurement uses, until the lane has passed it.
+struct Operands {
+  HostTensor source;
+  HostTensor weight;
+  std::vector<Layout> layouts;
+  std::vector<const std::byte*> constants;
+  CompiledNode node;
+  std::unique_ptr<Storage> workspace, first, second, result;
+};
+
+// A lane to measure on, and what its work uses: both stay together until the
+// lane is empty, however a measurement ends.
 class Probe {
  public:
   Probe(Device& device, std::unique_ptr<Lane> lane,
         const KernelBindingTable& table, WorkerPool* workers,
-        absl::Time deadline)
+        const CalibrationLimits& limits)
       : device_(device),
-        lane_(std::move(lane)),
         table_(table),
         workers_(workers),
-        deadline_(deadline) {}
+        limits_(limits),
+        lane_(std::move(lane)) {}
+
+  ~Probe() { lane_->Drain(absl::InfiniteFuture()).IgnoreError(); }
+
+  bool is_stuck() const { return is_stuck_; }
 
   // Nanoseconds of one launch of `op` on two float32 tensors of ones; the
   // second is a weight. Of `burst` launches in a row, each takes its part.
   absl::StatusOr<double> LaunchNs(OpKind op, const Shape& a, const Shape& b,
                                   const Shape& y, int burst) {
-    const HostTensor weight = Ones(b);
-    const std::vector<Layout> layouts = {
-        Layout::Contiguous(a), Layout::Contiguous(b), Layout::Contiguous(y)};
-    const std::byte* const constants[] = {nullptr, weight.bytes().data()};
-    DTypeList dtypes(3, DType::kFloat32);
-    TENSORD_ASSIGN_OR_RETURN(
-        CompiledNode node,
-        CompileNode(op, std::move(dtypes), 2, device_.info().id.backend,
-                    OpParams{}, table_,
-                    {.layouts = layouts,
-                     .host_constants = constants,
-                     .device = &device_.info()}));
-    const NodeSite site{.op = op,
-                        .dtypes = node.dtypes,
-                        .input_count = 2,
-                        .layouts = layouts,
-                        .host_constants = constants,
-                        .params = node.params};
-    LaunchContext context{.lane = lane_.get(), .workers = workers_};
-    std::unique_ptr<Storage> workspace;
-    if (node.entry->workspace_bytes != nullptr) {
-      TENSORD_ASSIGN_OR_RETURN(
-          workspace, device_.Allocate(node.entry->workspace_bytes(site)));
-      context.workspace = WholeOf(*workspace);
-    }
-    if (node.entry->prepare != nullptr) {
-      TENSORD_ASSIGN_OR_RETURN(node.state, node.entry->prepare(site, device_));
-    }
-    TENSORD_ASSIGN_OR_RETURN(const std::unique_ptr<Storage> first,
-                             ToDevice(Ones(a)));
-    TENSORD_ASSIGN_OR_RETURN(const std::unique_ptr<Storage> second,
-                             ToDevice(weight));
-    TENSORD_ASSIGN_OR_RETURN(const std::unique_ptr<Storage> result,
-                             device_.Allocate(y.element_count() * 4));
-    const StorageView inputs[] = {WholeOf(*first), WholeOf(*second)};
-    const StorageView outputs[] = {WholeOf(*result)};
-    return QuickestNs(burst, [&] {
-      return ExecuteCompiledWithWaitHint(context, node, inputs, outputs,
-                                         layouts, /*will_be_waited=*/false)
-          .status();
-    });
+    operands_ = std::make_unique<Operands>();
+    return Released(MeasureLaunch(op, a, b, y, burst));
   }
 
   // Nanoseconds until a copy of so many bytes from the host is done.
   absl::StatusOr<double> CopyNs(uint64_t size_bytes) {
-    const HostTensor source = Ones({static_cast<int64_t>(size_bytes / 4)});
-    TENSORD_ASSIGN_OR_RETURN(const std::unique_ptr<Storage> target,
-                             device_.Allocate(size_bytes));
-    return QuickestNs(1, [&] {
-      return lane_->CopyToDevice(source.bytes(), WholeOf(*target));
-    });
+    operands_ = std::make_unique<Operands>();
+    return Released(MeasureCopy(size_bytes));
   }
 
  private:
+  // Lets the operands go, if the lane is done with them soon.
+  absl::StatusOr<double> Released(absl::StatusOr<double> outcome) {
+    if (absl::IsDeadlineExceeded(
+            lane_->Drain(absl::Now() + limits_.hang_timeout))) {
+      is_stuck_ = true;
+      return absl::UnavailableError(
+          absl::StrCat("it hangs: a lane was busy for ",
+                       absl::FormatDuration(limits_.hang_timeout),
+                       " after its calibration was given up (--hang-timeout)"));
+    }
+    operands_.reset();
+    return outcome;
+  }
+
+  absl::StatusOr<double> MeasureLaunch(OpKind op, const Shape& a,
+                                       const Shape& b, const Shape& y,
+                                       int burst) {
+    Operands& use = *operands_;
+    use.source = Ones(a);
+    use.weight = Ones(b);
+    use.layouts = {Layout::Contiguous(a), Layout::Contiguous(b),
+                   Layout::Contiguous(y)};
+    use.constants = {nullptr, use.weight.bytes().data()};
+    DTypeList dtypes(3, DType::kFloat32);
+    TENSORD_ASSIGN_OR_RETURN(
+        use.node, CompileNode(op, std::move(dtypes), 2,
+                              device_.info().id.backend, OpParams{}, table_,
+                              {.layouts = use.layouts,
+                               .host_constants = use.constants,
+                               .device = &device_.info()}));
+    CompiledNode& node = use.node;
+    const NodeSite site{.op = op,
+                        .dtypes = node.dtypes,
+                        .input_count = 2,
+                        .layouts = use.layouts,
+                        .host_constants = use.constants,
+                        .params = node.params};
+    LaunchContext context{.lane = lane_.get(), .workers = workers_};
+    if (node.entry->workspace_bytes != nullptr) {
+      TENSORD_ASSIGN_OR_RETURN(
+          use.workspace, device_.Allocate(node.entry->workspace_bytes(site)));
+      context.workspace = WholeOf(*use.workspace);
+    }
+    if (node.entry->prepare != nullptr) {
+      TENSORD_ASSIGN_OR_RETURN(node.state, node.entry->prepare(site, device_));
+    }
+    TENSORD_RETURN_IF_ERROR(ToDevice(use.source, use.first));
+    TENSORD_RETURN_IF_ERROR(ToDevice(use.weight, use.second));
+    TENSORD_ASSIGN_OR_RETURN(use.result,
+                             device_.Allocate(y.element_count() * 4));
+    const StorageView inputs[] = {WholeOf(*use.first), WholeOf(*use.second)};
+    const StorageView outputs[] = {WholeOf(*use.result)};
+    return QuickestNs(burst, [&] {
+      return ExecuteCompiledWithWaitHint(context, node, inputs, outputs,
+                                         use.layouts, /*will_be_waited=*/false)
+          .status();
+    });
+  }
+
+  absl::StatusOr<double> MeasureCopy(uint64_t size_bytes) {
+    Operands& use = *operands_;
+    use.source = Ones({static_cast<int64_t>(size_bytes / 4)});
+    TENSORD_ASSIGN_OR_RETURN(use.first, device_.Allocate(size_bytes));
+    return QuickestNs(1, [&] {
+      return lane_->CopyToDevice(use.source.bytes(), WholeOf(*use.first));
+    });
+  }
+
   static StorageView WholeOf(const Storage& storage) {
     return {&storage, 0, storage.size_bytes()};
   }
 
-  absl::StatusOr<std::unique_ptr<Storage>> ToDevice(const HostTensor& tensor) {
-    TENSORD_ASSIGN_OR_RETURN(std::unique_ptr<Storage> storage,
-                             device_.Allocate(tensor.size_bytes()));
+  // Both are the operands', since the copy may be under way after an error.
+  absl::Status ToDevice(const HostTensor& tensor,
+                        std::unique_ptr<Storage>& storage) {
+    TENSORD_ASSIGN_OR_RETURN(storage, device_.Allocate(tensor.size_bytes()));
     TENSORD_RETURN_IF_ERROR(
         lane_->CopyToDevice(tensor.bytes(), WholeOf(*storage)));
-    TENSORD_RETURN_IF_ERROR(Finish());
-    return storage;
+    return Finish();
   }
 
   absl::Status Finish() {
     TENSORD_ASSIGN_OR_RETURN(const CompletionHandle done,
                              lane_->RecordCompletion());
-    return done.WaitUntil(deadline_);
+    return done.WaitUntil(limits_.deadline);
   }
 
   absl::StatusOr<double> QuickestNs(int burst,
                                     absl::FunctionRef<absl::Status()> enqueue) {
-    absl::StatusOr<double> quickest = MeasureTries(burst, enqueue);
-    // What is in flight still uses the caller's memory.
-    if (!quickest.ok()) lane_->Drain(absl::InfiniteFuture()).IgnoreError();
-    return quickest;
-  }
-
-  absl::StatusOr<double> MeasureTries(
-      int burst, absl::FunctionRef<absl::Status()> enqueue) {
     // Untouched pages, cold caches.
     TENSORD_RETURN_IF_ERROR(enqueue());
     TENSORD_RETURN_IF_ERROR(Finish());
@@ -166,10 +200,12 @@ class Probe {
   }
 
   Device& device_;
-  const std::unique_ptr<Lane> lane_;
   const KernelBindingTable& table_;
   WorkerPool* const workers_;
-  const absl::Time deadline_;
+  const CalibrationLimits limits_;
+  const std::unique_ptr<Lane> lane_;
+  std::unique_ptr<Operands> operands_;  // null between measurements
+  bool is_stuck_ = false;
 };
 
 // Operations a nanosecond of a product that is large enough.
@@ -197,19 +233,13 @@ absl::StatusOr<double> MemoryRate(Probe& probe, double overhead_ns) {
   }
 }
 
-}  // namespace
-
-double RoundedRate(double rate) {
-  return std::exp2(std::round(2 * std::log2(rate)) / 2);
+// A measurement that is far off says more of the moment than of the device.
+double Near(double supposed, double measured) {
+  return RoundedRate(std::clamp(measured, supposed / kMaxRateFactor,
+                                supposed * kMaxRateFactor));
 }
 
-absl::StatusOr<DeviceInfo> CalibrateDevice(Device& device,
-                                           const KernelBindingTable& table,
-                                           WorkerPool* workers,
-                                           absl::Time deadline) {
-  DeviceInfo info = device.info();
-  TENSORD_ASSIGN_OR_RETURN(std::unique_ptr<Lane> lane, device.CreateLane());
-  Probe probe(device, std::move(lane), table, workers, deadline);
+absl::StatusOr<DeviceInfo> MeasureRates(DeviceInfo info, Probe& probe) {
   TENSORD_ASSIGN_OR_RETURN(const double overhead_ns,
                            probe.LaunchNs(OpKind::kAdd, {1}, {1}, {1}, kBurst));
   TENSORD_ASSIGN_OR_RETURN(const double flops_per_ns,
@@ -218,14 +248,32 @@ absl::StatusOr<DeviceInfo> CalibrateDevice(Device& device,
                            MemoryRate(probe, overhead_ns));
   TENSORD_ASSIGN_OR_RETURN(const double latency_ns, probe.CopyNs(64));
   TENSORD_ASSIGN_OR_RETURN(const double copy_ns, probe.CopyNs(kCopyBytes));
-  info.launch_overhead_ns = RoundedRate(overhead_ns);
-  info.flops_per_ns = RoundedRate(flops_per_ns);
-  info.bytes_per_ns = RoundedRate(bytes_per_ns);
-  info.copy_latency_ns = RoundedRate(latency_ns);
-  info.copy_bytes_per_ns =
-      RoundedRate(static_cast<double>(kCopyBytes) /
-                  std::max(copy_ns - latency_ns, copy_ns / 2));
+  info.launch_overhead_ns = Near(info.launch_overhead_ns, overhead_ns);
+  info.flops_per_ns = Near(info.flops_per_ns, flops_per_ns);
+  info.bytes_per_ns = Near(info.bytes_per_ns, bytes_per_ns);
+  info.copy_latency_ns = Near(info.copy_latency_ns, latency_ns);
+  info.copy_bytes_per_ns = Near(
+      info.copy_bytes_per_ns, static_cast<double>(kCopyBytes) /
+                                  std::max(copy_ns - latency_ns, copy_ns / 2));
   return info;
+}
+
+}  // namespace
+
+double RoundedRate(double rate) {
+  return std::exp2(std::round(2 * std::log2(rate)) / 2);
+}
+
+Calibration CalibrateDevice(Device& device, const KernelBindingTable& table,
+                            WorkerPool* workers,
+                            const CalibrationLimits& limits) {
+  absl::StatusOr<std::unique_ptr<Lane>> lane = device.CreateLane();
+  if (!lane.ok()) return {.info = lane.status(), .in_use = nullptr};
+  auto probe =
+      std::make_shared<Probe>(device, *std::move(lane), table, workers, limits);
+  absl::StatusOr<DeviceInfo> info = MeasureRates(device.info(), *probe);
+  if (!probe->is_stuck()) probe.reset();
+  return {.info = std::move(info), .in_use = std::move(probe)};
 }
 
 }  // namespace tensord

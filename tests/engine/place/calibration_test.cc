@@ -14,7 +14,15 @@
 namespace tensord {
 namespace {
 
-absl::Time InAMinute() { return absl::Now() + absl::Minutes(1); }
+CalibrationLimits AMinute() {
+  return {.deadline = absl::Now() + absl::Minutes(1),
+          .hang_timeout = absl::Minutes(1)};
+}
+
+CalibrationLimits Soon() {
+  return {.deadline = absl::Now() + absl::Milliseconds(20),
+          .hang_timeout = absl::Milliseconds(20)};
+}
 
 bool IsRounded(double rate) {
   const double exponent = 2 * std::log2(rate);
@@ -35,7 +43,7 @@ TEST(Calibration, TheProcessorsRatesAreMeasured) {
   KernelBindingTable table;
   ASSERT_TRUE(table.AddBackend(*backend).ok());
   const std::unique_ptr<Device> device = *backend->OpenDevice(0);
-  const auto info = CalibrateDevice(*device, table, &workers, InAMinute());
+  const auto info = CalibrateDevice(*device, table, &workers, AMinute()).info;
   ASSERT_TRUE(info.ok()) << info.status();
   EXPECT_EQ(info->id, device->info().id);
   for (double rate :
@@ -57,7 +65,7 @@ TEST(Calibration, AnAsynchronousDeviceIsWaitedFor) {
   KernelBindingTable table;
   ASSERT_TRUE(table.AddBackend(backend).ok());
   const std::unique_ptr<Device> device = *backend.OpenDevice(0);
-  const auto info = CalibrateDevice(*device, table, nullptr, InAMinute());
+  const auto info = CalibrateDevice(*device, table, nullptr, AMinute()).info;
   ASSERT_TRUE(info.ok()) << info.status();
   EXPECT_EQ(backend.control(0).counts().dropped_in_flight, 0);
 }
@@ -68,9 +76,53 @@ TEST(Calibration, ADeviceThatFaultsIsToldWithItsOwnError) {
   ASSERT_TRUE(table.AddBackend(backend).ok());
   const std::unique_ptr<Device> device = *backend.OpenDevice(0);
   backend.control(0).FailLaunch(3);
-  const auto info = CalibrateDevice(*device, table, nullptr, InAMinute());
+  const auto info = CalibrateDevice(*device, table, nullptr, AMinute()).info;
   EXPECT_TRUE(absl::IsUnavailable(info.status())) << info.status();
   EXPECT_EQ(backend.control(0).counts().dropped_in_flight, 0);
+}
+
+TEST(Calibration, ADeviceThatHangsIsLeftWithWhatItUses) {
+  FakeBackend backend(BackendId::kCuda);
+  KernelBindingTable table;
+  ASSERT_TRUE(table.AddBackend(backend).ok());
+  const std::unique_ptr<Device> device = *backend.OpenDevice(0);
+  backend.control(0).HangLaunch(3);
+  Calibration calibration = CalibrateDevice(*device, table, nullptr, Soon());
+  EXPECT_TRUE(absl::IsUnavailable(calibration.info.status()))
+      << calibration.info.status();
+  ASSERT_NE(calibration.in_use, nullptr);
+  EXPECT_GE(backend.control(0).counts().storages_alive, 3);
+  backend.control(0).ReleaseHang();
+  calibration.in_use.reset();
+  EXPECT_EQ(backend.control(0).counts().dropped_in_flight, 0);
+  EXPECT_EQ(backend.control(0).counts().storages_alive, 0);
+}
+
+TEST(Calibration, ACopyThatIsUnderWayKeepsItsMemory) {
+  FakeBackend backend(BackendId::kCuda);
+  KernelBindingTable table;
+  ASSERT_TRUE(table.AddBackend(backend).ok());
+  const std::unique_ptr<Device> device = *backend.OpenDevice(0);
+  Calibration calibration;
+  {
+    FakePause pause(backend.control(0));
+    calibration = CalibrateDevice(*device, table, nullptr, Soon());
+    EXPECT_NE(calibration.in_use, nullptr) << calibration.info.status();
+  }
+  calibration.in_use.reset();
+  EXPECT_EQ(backend.control(0).counts().dropped_in_flight, 0);
+}
+
+TEST(Calibration, AMeasurementIsNotFarFromWhatTheDeviceSupposes) {
+  FakeBackend backend(BackendId::kCuda);
+  KernelBindingTable table;
+  ASSERT_TRUE(table.AddBackend(backend).ok());
+  const std::unique_ptr<Device> device = *backend.OpenDevice(0);
+  // It supposes 1000, and three loops of one processor are far from that.
+  const auto info = CalibrateDevice(*device, table, nullptr, AMinute()).info;
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_EQ(info->flops_per_ns,
+            RoundedRate(device->info().flops_per_ns / kMaxRateFactor));
 }
 
 TEST(DeviceRates, WhatWasNotMeasuredIsWhatTheDeviceSays) {
