@@ -8,6 +8,10 @@
 namespace tensord {
 namespace {
 
+// Thirty years. Sums of estimates below it are finite, so that their
+// differences are numbers.
+constexpr double kMaxNs = 1e18;
+
 // Where a value's bytes are while the nodes run in order.
 class Copies {
  public:
@@ -96,14 +100,32 @@ absl::Status CheckNode(const PlacementProblem& problem, size_t index,
   for (const std::optional<double>& ns : node.device_ns) {
     if (!ns.has_value()) continue;
     has_kernel = true;
-    if (*ns > 0) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "node ", index, " is estimated to take ", *ns, " ns, not above 0"));
+    if (*ns > 0 && *ns <= kMaxNs) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("node ", index, " is estimated to take ", *ns,
+                     " ns, not above 0 and at most ", kMaxNs));
   }
   if (has_kernel) return absl::OkStatus();
   return absl::UnimplementedError(
       absl::StrCat("node ", index, " has no kernel on any of ",
                    problem.devices.size(), " devices"));
+}
+
+absl::Status CheckValue(const PlacementProblem& problem, size_t index) {
+  const PlacementValue& value = problem.values[index];
+  if (uint64_t{value.resident_devices} >> problem.devices.size() != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "value ", index, " is resident on a device past the last of ",
+        problem.devices.size()));
+  }
+  for (size_t d = 0; d < problem.devices.size(); ++d) {
+    const double ns = problem.devices[d].CopyNs(value.size_bytes);
+    if (ns >= 0 && ns <= kMaxNs) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a copy of value ", index, " between device ", d, " and the host is ",
+        "estimated to take ", ns, " ns, not 0 to ", kMaxNs));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -121,7 +143,9 @@ absl::Status CheckPlacementProblem(const PlacementProblem& problem) {
         " bytes a nanosecond, not above 0"));
   }
   std::vector<bool> is_there;
-  for (const PlacementValue& value : problem.values) {
+  for (size_t v = 0; v < problem.values.size(); ++v) {
+    TENSORD_RETURN_IF_ERROR(CheckValue(problem, v));
+    const PlacementValue& value = problem.values[v];
     is_there.push_back(value.is_on_host || value.resident_devices != 0);
   }
   for (size_t i = 0; i < problem.nodes.size(); ++i) {

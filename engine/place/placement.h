@@ -81,8 +81,9 @@ struct NodePlacement {
 };
 
 // OK, or kInvalidArgument with what is malformed: too many devices, an index
-// past the end, a value that two nodes compute or that is read before it is
-// there; kUnimplemented with the first node that has a kernel nowhere.
+// or a resident device past the end, an estimate that is no time or above 1e18
+// ns, a value that two nodes compute or that is read before it is there;
+// kUnimplemented with the first node that has a kernel nowhere.
 absl::Status CheckPlacementProblem(const PlacementProblem& problem);
 
 // The copies that running each node on the given device takes.
