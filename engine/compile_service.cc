@@ -51,12 +51,18 @@ bool HaveSameRates(const DeviceInfo& a, const DeviceInfo& b) {
          a.launch_overhead_ns == b.launch_overhead_ns;
 }
 
+CompilerEnvironment WithoutMeasuredRates(CompilerEnvironment environment) {
+  environment.rates = nullptr;
+  return environment;
+}
+
 }  // namespace
 
 CompileService::CompileService(CompilerEnvironment environment,
                                bool is_pipelined, CompilePool& threads,
                                DevicePool& devices)
     : environment_(WithObserver(environment, *this)),
+      supposed_(WithoutMeasuredRates(environment_)),
       is_pipelined_(is_pipelined),
       threads_(threads) {
   for (const auto& device : devices.devices()) {
@@ -67,16 +73,16 @@ CompileService::CompileService(CompilerEnvironment environment,
 void CompileService::Compile(std::shared_ptr<const LoadedGraph> graph,
                              std::vector<Shape> input_shapes,
                              PooledDevice& device, Continuation continuation,
-                             FirstRun first_run) {
+                             FirstRun first_run, bool estimates_devices) {
   CompiledKey key = KeyFor(*graph, std::move(input_shapes), device);
   if (!cache_.Join(key, std::move(continuation))) return;
   threads_.Submit([this, key = std::move(key), graph = std::move(graph),
-                   &device, first_run = std::move(first_run)](
-                      const absl::Status& admission) mutable {
+                   &device, first_run = std::move(first_run),
+                   estimates_devices](const absl::Status& admission) mutable {
     if (!admission.ok()) {
       cache_.Complete(key, admission);
     } else {
-      Run(key, graph, device, std::move(first_run));
+      Run(key, graph, device, std::move(first_run), estimates_devices);
     }
   });
 }
@@ -87,7 +93,7 @@ void CompileService::CompileHere(std::shared_ptr<const LoadedGraph> graph,
                                  Continuation continuation) {
   const CompiledKey key = KeyFor(*graph, std::move(input_shapes), device);
   if (!cache_.Join(key, std::move(continuation))) return;
-  Run(key, graph, device, nullptr);
+  Run(key, graph, device, nullptr, /*estimates_devices=*/true);
 }
 
 void CompileService::SetMaxBytes(uint64_t max_bytes) {
@@ -117,13 +123,17 @@ uint64_t CompileService::weight_bytes(DeviceId device) const {
 
 void CompileService::Run(const CompiledKey& key,
                          const std::shared_ptr<const LoadedGraph>& graph,
-                         PooledDevice& device, FirstRun first_run) {
+                         PooledDevice& device, FirstRun first_run,
+                         bool estimates_devices) {
   absl::StatusOr<Compiled> outcome = absl::UnknownError("");
   absl::StatusOr<std::shared_ptr<CompiledGraph>> planned =
       Plan(key, *graph, TargetOf(key.device));
   if (planned.ok()) {
-    outcome =
-        Prepare(*std::move(planned), device.device(), std::move(first_run));
+    outcome = Prepare(*planned, device.device(), std::move(first_run));
+    // Behind the first run, which has been queued and asks for it no more.
+    if (outcome.ok() && estimates_devices) {
+      (*planned)->device_estimates = EstimateDevices(*graph, key, **planned);
+    }
   } else {
     outcome = planned.status();
   }
@@ -179,6 +189,10 @@ void CompileService::CompileAgain(
   absl::StatusOr<std::shared_ptr<CompiledGraph>> planned =
       Plan(key, *graph, target);
   if (!planned.ok()) return;
+  // Where runs end first does not turn on one kernel.
+  if (const Compiled old = cache_.Peek(key); old != nullptr) {
+    (*planned)->device_estimates = old->device_estimates;
+  }
   absl::StatusOr<Compiled> compiled =
       Prepare(*std::move(planned), target.device, nullptr);
   if (!compiled.ok()) return;
@@ -204,13 +218,10 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> CompileService::Plan(
   }
   absl::StatusOr<std::shared_ptr<CompiledGraph>> planned =
       PlanGraph(graph.graph(), key.input_shapes, graph.options(), target.device,
-                target.weights, *lane, environment_);
+                target.weights, *lane, EnvironmentOf(graph));
   {
     absl::MutexLock lock(&target.mu);
     target.idle_lanes.push_back(std::move(lane));
-  }
-  if (planned.ok()) {
-    (*planned)->device_estimates = EstimateDevices(graph, key, **planned);
   }
   Observe("plan", absl::Now() - start);
   return planned;
@@ -218,15 +229,24 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> CompileService::Plan(
 
 std::vector<DeviceEstimate> CompileService::EstimateDevices(
     const LoadedGraph& graph, const CompiledKey& key,
-    const CompiledGraph& planned) {
+    const CompiledGraph& compiled) {
   std::vector<DeviceEstimate> estimates;
-  if (targets_.size() < 2 || planned.flow != nullptr) return estimates;
+  if (targets_.size() < 2 || compiled.flow != nullptr) return estimates;
+  for (const auto& target : targets_) {
+    const Compiled sibling =
+        cache_.Peek({key.graph_id, target->device.info().id,
+                     absl::MakeConstSpan(key.input_shapes)});
+    if (sibling != nullptr && !sibling->device_estimates.empty()) {
+      return sibling->device_estimates;
+    }
+  }
+  const CompilerEnvironment& environment = EnvironmentOf(graph);
   // Devices that are alike need one look. The first is this graph's own.
   std::vector<std::pair<const DeviceInfo*, double>> known;
-  const DeviceInfo& own = environment_.InfoOf(TargetOf(key.device).device);
-  known.emplace_back(&own, LaunchesNs(planned));
+  const DeviceInfo& own = environment.InfoOf(TargetOf(key.device).device);
+  known.emplace_back(&own, LaunchesNs(compiled));
   for (const auto& target : targets_) {
-    const DeviceInfo& info = environment_.InfoOf(target->device);
+    const DeviceInfo& info = environment.InfoOf(target->device);
     if (!graph.capable()[static_cast<int>(info.id.backend)]) continue;
     const auto alike = std::find_if(
         known.begin(), known.end(),
@@ -237,13 +257,13 @@ std::vector<DeviceEstimate> CompileService::EstimateDevices(
     } else {
       const absl::StatusOr<std::optional<double>> estimate =
           EstimateGraph(graph.graph(), key.input_shapes, graph.options(),
-                        target->device, environment_);
+                        target->device, environment);
       // Without kernels for these shapes it is no candidate.
       if (!estimate.ok() || !estimate->has_value()) continue;
       launches_ns = **estimate;
       known.emplace_back(&info, launches_ns);
     }
-    estimates.push_back({info.id, launches_ns + CopiesNs(info, planned)});
+    estimates.push_back({info.id, launches_ns + CopiesNs(info, compiled)});
   }
   return estimates;
 }

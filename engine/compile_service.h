@@ -57,9 +57,12 @@ class CompileService : private GrowthObserver {
 
   // Calls `continuation` once, inside the call or on a compiler's thread.
   // `first_run` may be null, and is called at most once before.
+  // `estimates_devices`: also what a run would take on the other devices
+  // (CompiledGraph::device_estimates), once the nodes are prepared.
   void Compile(std::shared_ptr<const LoadedGraph> graph,
                std::vector<Shape> input_shapes, PooledDevice& device,
-               Continuation continuation, FirstRun first_run = nullptr);
+               Continuation continuation, FirstRun first_run = nullptr,
+               bool estimates_devices = true);
 
   // The same for a caller that is a compiler's thread already: it compiles
   // itself if nobody does.
@@ -108,7 +111,7 @@ class CompileService : private GrowthObserver {
 
   void Run(const CompiledKey& key,
            const std::shared_ptr<const LoadedGraph>& graph,
-           PooledDevice& device, FirstRun first_run);
+           PooledDevice& device, FirstRun first_run, bool estimates_devices);
   void SubmitRecompilation(const CompiledKey& key,
                            std::weak_ptr<const LoadedGraph> graph);
   void CompileAgain(const CompiledKey& key,
@@ -116,19 +119,26 @@ class CompileService : private GrowthObserver {
   absl::StatusOr<std::shared_ptr<CompiledGraph>> Plan(const CompiledKey& key,
                                                       const LoadedGraph& graph,
                                                       Target& target);
-  // For a planned graph: what it would take on each device of the pool.
+  // What a compiled graph would take on each device of the pool; found once for
+  // all devices that it is compiled for.
   std::vector<DeviceEstimate> EstimateDevices(const LoadedGraph& graph,
                                               const CompiledKey& key,
-                                              const CompiledGraph& planned);
+                                              const CompiledGraph& compiled);
   absl::StatusOr<Compiled> Prepare(std::shared_ptr<CompiledGraph> planned,
                                    Device& device, FirstRun first_run);
   Target& TargetOf(DeviceId device) const;
+  const CompilerEnvironment& EnvironmentOf(const LoadedGraph& graph) const {
+    return graph.options().deterministic ? supposed_ : environment_;
+  }
   // What compiled graphs share and no footprint counts.
   uint64_t PackedBytes() const;
   void Trim();
   void OnGrowth() override { Trim(); }
 
   const CompilerEnvironment environment_;
+  // The same with the rates that devices suppose, for deterministic graphs:
+  // passes decide by them, and must do so alike at every start.
+  const CompilerEnvironment supposed_;
   const bool is_pipelined_;
   CompilePool& threads_;
   std::vector<std::unique_ptr<Target>> targets_;

@@ -4,10 +4,39 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "engine/cache/compiled_key.h"
 #include "engine/infer/input_shapes.h"
 #include "engine/input_check.h"
 
 namespace tensord {
+namespace {
+
+// What compiling for a device is taken to last: a guess. Models of some hundred
+// nodes take about so long; what matters is that it is not free.
+constexpr double kCompilationNs = 100e6;
+
+// After a failure of compiling ahead, which every run would ask for again.
+constexpr absl::Duration kAheadPause = absl::Seconds(10);
+
+DeviceWish WishOf(const Execution& execution) {
+  return {.device = execution.device, .backend = execution.backend};
+}
+
+CompiledKeyView KeyOf(const Execution& execution, DeviceId device) {
+  return {execution.graph->id(), device,
+          absl::Span<const HostValue>(execution.inputs)};
+}
+
+std::vector<Shape> ShapesOf(const Execution& execution) {
+  std::vector<Shape> shapes;
+  for (const HostValue& input : execution.inputs) shapes.push_back(input.shape);
+  return shapes;
+}
+
+}  // namespace
 
 void Dispatcher::Start(Execution& execution) {
   open_.Open(execution);
@@ -54,23 +83,58 @@ absl::Status Dispatcher::Check(const Execution& execution) const {
 
 void Dispatcher::Dispatch(Execution& execution, Thread thread) {
   const std::shared_ptr<const CompiledGraph> known = FindCompiled(execution);
-  absl::StatusOr<PooledDevice*> device = devices_.Choose(
-      execution.graph->capable(),
-      {.device = execution.device, .backend = execution.backend},
-      known == nullptr ? absl::Span<const DeviceEstimate>()
-                       : known->device_estimates);
+  absl::StatusOr<PooledDevice*> device =
+      devices_.Choose(execution.graph->capable(), WishOf(execution),
+                      known == nullptr ? absl::Span<const DeviceEstimate>()
+                                       : known->device_estimates);
   if (!device.ok()) return open_.Answer(execution, device.status());
-  execution.compiled =
-      compiler_.Find({execution.graph->id(), (*device)->info().id,
-                      absl::Span<const HostValue>(execution.inputs)});
+  PooledDevice* chosen = *device;
+  execution.compiled = compiler_.Find(KeyOf(execution, chosen->info().id));
+  if (execution.compiled == nullptr && known != nullptr) {
+    PooledDevice* sooner = ChooseWithCompilation(execution, *known);
+    if (sooner != nullptr && sooner != chosen) {
+      CompileAhead(execution, *chosen);
+      chosen = sooner;
+      execution.compiled = compiler_.Find(KeyOf(execution, chosen->info().id));
+    }
+  }
   if (execution.compiled != nullptr) {
-    Run(**device, execution, thread);
+    Run(*chosen, execution, thread);
   } else {
-    AwaitCompilation(**device, execution);
+    AwaitCompilation(*chosen, execution);
   }
 }
 
-// For any device: each knows what the run takes on the others too.
+PooledDevice* Dispatcher::ChooseWithCompilation(
+    const Execution& execution, const CompiledGraph& known) const {
+  std::vector<DeviceEstimate> estimates = known.device_estimates;
+  for (DeviceEstimate& it : estimates) {
+    if (compiler_.Peek(KeyOf(execution, it.device)) == nullptr) {
+      it.ns += kCompilationNs;
+    }
+  }
+  const absl::StatusOr<PooledDevice*> device =
+      devices_.Choose(execution.graph->capable(), WishOf(execution), estimates);
+  return device.ok() ? *device : nullptr;
+}
+
+void Dispatcher::CompileAhead(const Execution& execution,
+                              PooledDevice& device) {
+  if (absl::GetCurrentTimeNanos() < next_ahead_ns_.load()) return;
+  if (is_compiling_ahead_.exchange(true)) return;
+  compiler_.Compile(
+      execution.graph, ShapesOf(execution), device,
+      [this](const absl::StatusOr<CompileService::Compiled>& compiled) {
+        if (!compiled.ok()) {
+          next_ahead_ns_.store(absl::GetCurrentTimeNanos() +
+                               absl::ToInt64Nanoseconds(kAheadPause));
+        }
+        is_compiling_ahead_.store(false);
+      });
+}
+
+// For any device: each that was compiled without a wish for one knows what the
+// run takes on the others too. Nothing is looked up where there is no choice.
 std::shared_ptr<const CompiledGraph> Dispatcher::FindCompiled(
     const Execution& execution) const {
   if (devices_.devices().size() < 2 || execution.device.has_value()) {
@@ -78,9 +142,10 @@ std::shared_ptr<const CompiledGraph> Dispatcher::FindCompiled(
   }
   for (const auto& device : devices_.devices()) {
     std::shared_ptr<const CompiledGraph> compiled =
-        compiler_.Peek({execution.graph->id(), device->info().id,
-                        absl::Span<const HostValue>(execution.inputs)});
-    if (compiled != nullptr) return compiled;
+        compiler_.Peek(KeyOf(execution, device->info().id));
+    if (compiled != nullptr && !compiled->device_estimates.empty()) {
+      return compiled;
+    }
   }
   return nullptr;
 }
@@ -97,9 +162,9 @@ void Dispatcher::Run(PooledDevice& device, Execution& execution,
 // Once the execution waits it may be answered at any time, so that everything
 // else is taken from it before, and it is then known by its ticket.
 void Dispatcher::AwaitCompilation(PooledDevice& device, Execution& execution) {
-  std::vector<Shape> shapes;
-  for (const HostValue& input : execution.inputs) shapes.push_back(input.shape);
+  std::vector<Shape> shapes = ShapesOf(execution);
   std::shared_ptr<const LoadedGraph> graph = execution.graph;
+  const bool is_named = execution.device.has_value();
   absl::Status status = CheckInputShapes(*graph->graph(), shapes, limits_);
   if (!status.ok()) return open_.Answer(execution, std::move(status));
   const absl::StatusOr<uint64_t> added =
@@ -117,7 +182,8 @@ void Dispatcher::AwaitCompilation(PooledDevice& device, Execution& execution) {
           const CompileService::Compiled& planned,
           const std::shared_ptr<PreparationChannel>& channel) {
         return RunAlong(device, ticket, planned, channel);
-      });
+      },
+      /*estimates_devices=*/!is_named);
 }
 
 void Dispatcher::OnCompiled(

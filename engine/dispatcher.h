@@ -2,6 +2,7 @@
 #define TENSORD_ENGINE_DISPATCHER_H_
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -46,6 +47,11 @@ class Dispatcher {
   void Dispatch(Execution& execution, Thread thread);
   std::shared_ptr<const CompiledGraph> FindCompiled(
       const Execution& execution) const;
+  // Where a run ends first when it has to be compiled there before.
+  PooledDevice* ChooseWithCompilation(const Execution& execution,
+                                      const CompiledGraph& known) const;
+  // For later runs, one graph at a time.
+  void CompileAhead(const Execution& execution, PooledDevice& device);
   // Runs what is compiled: inline only on a caller's thread.
   void Run(PooledDevice& device, Execution& execution, Thread thread);
   void AwaitCompilation(PooledDevice& device, Execution& execution);
@@ -61,6 +67,8 @@ class Dispatcher {
   CompileService& compiler_;
   DevicePool& devices_;
   std::atomic<bool> is_accepting_{true};
+  std::atomic<bool> is_compiling_ahead_{false};
+  std::atomic<int64_t> next_ahead_ns_{0};  // Unix time
 };
 
 }  // namespace tensord

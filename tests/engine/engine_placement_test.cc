@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/host_worker_pool.h"
 #include "engine/engine.h"
@@ -62,6 +65,14 @@ class EnginePlacementTest : public ::testing::Test {
     return Finish(run, std::nullopt);
   }
 
+  // Runs until the far device has it compiled.
+  void RunProductsUntilFar(const std::shared_ptr<const LoadedGraph>& graph) {
+    const absl::Time limit = absl::Now() + absl::Minutes(1);
+    while (RanProductsOn(graph) != kFar) {
+      ASSERT_LT(absl::Now(), limit) << "it was never compiled there";
+    }
+  }
+
   DeviceId Finish(TestRun& run, std::optional<BackendId> backend) {
     run.execution().backend = backend;
     run.Start();
@@ -84,12 +95,45 @@ TEST_F(EnginePlacementTest, AHeavyRunGoesToTheFasterDevice) {
   // Four products are 134 million operations: some 2 ms of a processor, and
   // 0.1 ms there behind 0.07 ms of copies.
   const auto graph = harness_.MustSubmit("a", Products(4));
+  RunProductsUntilFar(graph);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(RanProductsOn(graph), kFar);
+}
+
+TEST_F(EnginePlacementTest, ARunDoesNotWaitForTheCompilerWhereItCanRunNow) {
+  const auto graph = harness_.MustSubmit("a", Products(4));
+  absl::Notification go;
+  far_.control(0).SetPrepareHook([&](const NodeSite&) {
+    go.WaitForNotification();
+    return absl::OkStatus();
+  });
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(RanProductsOn(graph), kCpu);
+  go.Notify();
+  RunProductsUntilFar(graph);
+}
+
+TEST(EngineCalibrationTest, ADeviceThatHangsAtTheStartIsLostAndTheRestServes) {
+  HostWorkerPool workers(1);
+  const std::unique_ptr<Backend> cpu = MakeCpuBackend({.workers = &workers});
+  FakeBackend far(BackendId::kVulkan);
+  far.control(0).Pause();
+  EngineOptions options;
+  options.calibrate_devices = true;
+  options.hang_timeout = absl::Milliseconds(50);
+  EngineHarness harness({cpu.get(), &far}, {kCpu, kFar}, options);
+  EXPECT_THAT(harness.StatusOf(kFar).health,
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("hangs")));
+  TestRun run(harness.MustSubmit("a", AddChain(1, 1)), harness.engine(),
+              {0, 0, 0, 0});
+  run.Start();
+  EXPECT_THAT(run.Wait(), IsOk());
+  EXPECT_EQ(run.execution().ran_on, kCpu);
+  far.control(0).Resume();
 }
 
 TEST_F(EnginePlacementTest, ARunThatIsBusyThereComesToTheProcessor) {
   const auto graph = harness_.MustSubmit("a", Products(4));
-  EXPECT_EQ(RanProductsOn(graph), kFar);
+  RunProductsUntilFar(graph);
+  const uint64_t before = harness_.StatusOf(kCpu).completed;
   std::vector<std::unique_ptr<TestRun>> queued;
   {
     FakePause pause(far_.control(0));
@@ -98,7 +142,7 @@ TEST_F(EnginePlacementTest, ARunThatIsBusyThereComesToTheProcessor) {
           graph, harness_.engine(), std::vector<float>(kWidth * kWidth)));
       queued.back()->execution().inputs[0].shape = Shape{kWidth, kWidth};
       queued.back()->Start();
-      if (harness_.StatusOf(kCpu).completed > 0) break;
+      if (harness_.StatusOf(kCpu).completed > before) break;
       if (harness_.StatusOf(kCpu).in_flight > 0) break;
     }
     EXPECT_LT(queued.size(), 200);
