@@ -32,6 +32,10 @@ int64_t DepthOf(const NodeSite& site) {
     }
     case OpKind::kAttention:
       return std::max(LastExtent(x), x.rank() < 2 ? 1 : x[x.rank() - 2]);
+    case OpKind::kInstanceNormalization:
+      return x.rank() < 2
+                 ? 1
+                 : x.element_count() / std::max<int64_t>(x[0] * x[1], 1);
     case OpKind::kMatMul:
     case OpKind::kSoftmax:
     case OpKind::kLogSoftmax:
@@ -154,6 +158,26 @@ OpFamily FamilyOf(OpKind op) {
       return OpFamily::kQuantized;
     default:
       return OpFamily::kMovement;
+  }
+}
+
+bool HasKnownDepth(OpKind op) {
+  switch (op) {
+    case OpKind::kCumSum:
+    case OpKind::kDFT:
+    case OpKind::kEinsum:
+    case OpKind::kGRU:
+    case OpKind::kGroupNormalization:
+    case OpKind::kLRN:
+    case OpKind::kLSTM:
+    case OpKind::kLinearAttention:
+    case OpKind::kLpNormalization:
+    case OpKind::kMeanVarianceNormalization:
+    case OpKind::kRNN:
+    case OpKind::kSTFT:
+      return false;
+    default:
+      return true;
   }
 }
 

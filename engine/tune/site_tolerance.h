@@ -16,6 +16,10 @@ OpFamily FamilyOf(OpKind op);
 // that it sums up, its epilogue, and the precision that the client allows.
 Tolerance SiteTolerance(const NodeSite& site, DType output_dtype);
 
+// Whether SiteTolerance() knows how many terms this operator sums up. Where it
+// does not, a right kernel could look wrong, or a wrong one right.
+bool HasKnownDepth(OpKind op);
+
 }  // namespace tensord
 
 #endif  // TENSORD_ENGINE_TUNE_SITE_TOLERANCE_H_

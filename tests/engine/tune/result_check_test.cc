@@ -112,6 +112,25 @@ TEST(SiteTolerance, GrowsWithTheDepthOfSumsAndWithWhatTheClientAllows) {
             tolerance(Precision::kAllowTf32).absolute);
 }
 
+TEST(SiteTolerance, ANormalizationOfInstancesSumsUpOneOfThem) {
+  const std::vector<DType> dtypes(4, DType::kFloat32);
+  const std::vector<Layout> layouts = {
+      Layout::Contiguous(Shape{2, 3, 40, 50}), Layout::Contiguous(Shape{3}),
+      Layout::Contiguous(Shape{3}), Layout::Contiguous(Shape{2, 3, 40, 50})};
+  const OpParams params = NoParams();
+  const Tolerance tolerance =
+      SiteTolerance({.op = OpKind::kInstanceNormalization,
+                     .dtypes = dtypes,
+                     .input_count = 3,
+                     .layouts = layouts,
+                     .params = params},
+                    DType::kFloat32);
+  EXPECT_EQ(tolerance.absolute,
+            ToleranceFor(DType::kFloat32, OpFamily::kReduction, 2000).absolute);
+  EXPECT_TRUE(HasKnownDepth(OpKind::kInstanceNormalization));
+  EXPECT_FALSE(HasKnownDepth(OpKind::kLSTM));
+}
+
 TEST(SiteTolerance, AnOperatorThatIsNotKnownToRoundMustBeExact) {
   EXPECT_EQ(FamilyOf(OpKind::kGather), OpFamily::kMovement);
   EXPECT_EQ(FamilyOf(OpKind::kMatMulInteger), OpFamily::kMovement);
