@@ -10,17 +10,12 @@
 #include "engine/tune/operand_data.h"
 #include "engine/tune/result_check.h"
 #include "engine/tune/site_tolerance.h"
+#include "engine/tune/trial_candidate.h"
 
 namespace tensord {
 namespace {
 
 constexpr uint64_t kSeed = 1;
-// After this many rounds a sibling whose quickest launch takes this many times
-// as long as the best one's is out of the race. With half as many, a machine
-// busy with other processes dropped the fastest one.
-constexpr int kRoundsBeforeDropping = 4;
-constexpr double kHopeless = 4;
-
 // A trial takes one part in so many of the memory that its device has free.
 constexpr uint64_t kFreeShare = 4;
 
@@ -51,22 +46,7 @@ class Trial {
   }
 
  private:
-  struct Candidate {
-    const KernelEntry* entry = nullptr;
-    const KernelState* state = nullptr;
-    bool agrees = true;
-    bool is_racing = true;
-    std::vector<absl::Duration> times;
-
-    absl::Duration best() const {
-      return *std::min_element(times.begin(), times.end());
-    }
-    absl::Duration Median() {
-      const auto middle = times.begin() + times.size() / 2;
-      std::nth_element(times.begin(), middle, times.end());
-      return *middle;
-    }
-  };
+  using Candidate = TrialCandidate;
 
   static uint64_t FreeBytes(const Device& device) {
     const uint64_t limit = device.info().memory_limit_bytes;
@@ -80,6 +60,9 @@ class Trial {
   absl::Status FindCandidates() {
     if (step_.extent_cell_count > 0) {
       return absl::UnimplementedError("the data tells its extents");
+    }
+    if (!HasKnownDepth(site_.op)) {
+      return absl::UnimplementedError("the depth of its sums is not known");
     }
     if (step_.node.estimated_ns >
         absl::ToDoubleNanoseconds(limits_.max_estimate)) {
@@ -113,6 +96,15 @@ class Trial {
     return view;
   }
 
+  // What the host alone does takes its time as well.
+  template <typename Work>
+  auto Charged(const Work& work) {
+    const absl::Time start = absl::Now();
+    auto result = work();
+    lane_.Charge(absl::Now() - start);
+    return result;
+  }
+
   absl::Status MakeOperands() {
     for (size_t i = 0; i < step_.operands.size(); ++i) {
       const Operand& operand = step_.operands[i];
@@ -141,17 +133,17 @@ class Trial {
 
   absl::Status FillInput(int i, StorageView view) {
     const auto bytes = std::make_shared<HostBytes>(view.size_bytes);
-    TENSORD_RETURN_IF_ERROR(
-        FillOperand(site_, i, kSeed + i, absl::MakeSpan(*bytes)));
+    TENSORD_RETURN_IF_ERROR(Charged([&] {
+      return FillOperand(site_, i, kSeed + i, absl::MakeSpan(*bytes));
+    }));
     return lane_.Upload(bytes, view, memory_);
   }
 
   absl::Status Prepare() {
     for (Candidate& candidate : candidates_) {
       if (candidate.entry->prepare == nullptr) continue;
-      const absl::Time start = absl::Now();
-      auto state = candidate.entry->prepare(site_, lane_.device());
-      lane_.Charge(absl::Now() - start);
+      auto state = Charged(
+          [&] { return candidate.entry->prepare(site_, lane_.device()); });
       if (!state.ok()) return WithKernel(candidate, state.status());
       candidate.state = state->get();
       memory_->states.push_back(*std::move(state));
@@ -208,8 +200,10 @@ class Trial {
       TENSORD_ASSIGN_OR_RETURN(const Outputs actual, OutputsOf(candidate));
       for (size_t i = 0; i < expected.size() && candidate.agrees; ++i) {
         const DType dtype = site_.output_dtype(static_cast<int>(i));
-        const absl::Status status = CheckResult(dtype, *actual[i], *expected[i],
-                                                SiteTolerance(site_, dtype));
+        const absl::Status status = Charged([&] {
+          return CheckResult(dtype, *actual[i], *expected[i],
+                             SiteTolerance(site_, dtype));
+        });
         if (status.ok()) continue;
         candidate.agrees = candidate.is_racing = false;
         result_.disagreements.push_back(absl::StrCat(
@@ -234,7 +228,8 @@ class Trial {
                                  Launch(candidate));
         candidate.times.push_back(duration);
       }
-      if (round + 1 == kRoundsBeforeDropping) DropTheHopeless();
+      if (round == 0) DropTheLong(limits_.max_estimate, candidates_);
+      if (round + 1 == kRoundsBeforeDropping) DropTheHopeless(candidates_);
       if (!IsOutOfTime()) continue;
       if (round + 1 >= limits_.min_rounds) break;
       return absl::UnimplementedError(
@@ -243,19 +238,6 @@ class Trial {
                        limits_.min_rounds, " are needed"));
     }
     return absl::OkStatus();
-  }
-
-  // The first stays: the others are measured against it.
-  void DropTheHopeless() {
-    absl::Duration best = absl::InfiniteDuration();
-    for (const Candidate& candidate : candidates_) {
-      if (candidate.is_racing) best = std::min(best, candidate.best());
-    }
-    for (size_t c = 1; c < candidates_.size(); ++c) {
-      Candidate& candidate = candidates_[c];
-      if (!candidate.is_racing) continue;
-      candidate.is_racing = candidate.best() <= best * kHopeless;
-    }
   }
 
   TrialResult Decide() {

@@ -62,14 +62,22 @@ absl::Status TrialLane::Upload(const std::shared_ptr<HostBytes>& bytes,
                                StorageView view,
                                const std::shared_ptr<TrialMemory>& memory) {
   TENSORD_RETURN_IF_ERROR(AwaitIdle());
-  return Finish(lane_->CopyToDevice(*bytes, view), memory, bytes);
+  const auto start = std::chrono::steady_clock::now();
+  const absl::Status status =
+      Finish(lane_->CopyToDevice(*bytes, view), memory, bytes);
+  spent_ += Since(start);
+  return status;
 }
 
 absl::Status TrialLane::Download(StorageView view,
                                  const std::shared_ptr<HostBytes>& bytes,
                                  const std::shared_ptr<TrialMemory>& memory) {
   TENSORD_RETURN_IF_ERROR(AwaitIdle());
-  return Finish(lane_->CopyToHost(view, absl::MakeSpan(*bytes)), memory, bytes);
+  const auto start = std::chrono::steady_clock::now();
+  const absl::Status status =
+      Finish(lane_->CopyToHost(view, absl::MakeSpan(*bytes)), memory, bytes);
+  spent_ += Since(start);
+  return status;
 }
 
 absl::Status TrialLane::AwaitIdle() {

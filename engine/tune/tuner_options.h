@@ -10,10 +10,10 @@ namespace tensord {
 
 // What one trial may take. Threading and ownership: a plain value.
 struct TrialLimits {
-  absl::Duration max_time = absl::Seconds(2);  // of launches and preparations
+  absl::Duration max_time = absl::Seconds(2);  // of all its work
   uint64_t max_bytes = uint64_t{512} << 20;    // operands and scratch memory
-  // A node that is estimated above this is left alone: while one of its
-  // launches runs, a client's execution waits.
+  // A node that is estimated above this is left alone, and so is a sibling
+  // that takes longer: while a launch runs, a client's execution waits.
   absl::Duration max_estimate = absl::Milliseconds(20);
   int min_rounds = 5;
   int max_rounds = 25;
