@@ -40,7 +40,7 @@ class TunerDevicesTest : public ::testing::Test {
 TEST_F(TunerDevicesTest, AnAsynchronousDeviceIsMeasuredToo) {
   fake_.control(0).SetExecuteHook([](const FakeLaunchInfo& launch) {
     if (std::string(launch.kernel) == "fake_relu_by_4") {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   });
   EngineHarness harness({&fake_}, {kFake0}, TuningOptions());
@@ -56,7 +56,8 @@ TEST_F(TunerDevicesTest, AnAsynchronousDeviceIsMeasuredToo) {
 // Launch 0 is the client's own, launch 1 the first trial's.
 TEST_F(TunerDevicesTest, ALaunchThatHangsEndsTuningAndNothingElse) {
   EngineOptions options = TuningOptions();
-  options.tuning.launch_timeout = absl::Milliseconds(20);
+  // Not less: every copy must be done within it, also on a busy machine.
+  options.tuning.launch_timeout = absl::Seconds(1);
   EngineHarness harness({&fake_}, {kFake0}, options);
   Engine& engine = harness.engine();
   const auto graph = harness.MustSubmit("a", ReluGraph(4));

@@ -42,7 +42,7 @@ class TunerTest : public ::testing::Test {
 };
 
 TEST_F(TunerTest, AFasterSiblingIsFoundUsedAndExplained) {
-  SetDelays(2000, 500);
+  SetDelays(2000, 0);
   EngineHarness harness({&backend_}, {kCpu0}, TuningOptions());
   Engine& engine = harness.engine();
   const auto graph = harness.MustSubmit("a", ReluGraph(4));
@@ -64,6 +64,17 @@ TEST_F(TunerTest, AFasterSiblingIsFoundUsedAndExplained) {
   EXPECT_EQ(stats.disagreements, 0);
   EXPECT_EQ(stats.remembered, 1);
   EXPECT_GT(stats.spent, absl::Milliseconds(10));
+}
+
+// Its check and one launch, of 25 rounds.
+TEST_F(TunerTest, ASiblingWhoseLaunchesAreLongIsNotRaced) {
+  SetDelays(2000, 0, 30'000);
+  EngineOptions options = TuningOptions();
+  options.tuning.trial.max_estimate = absl::Milliseconds(25);
+  EngineHarness harness({&backend_}, {kCpu0}, options);
+  RunOnce(harness.engine(), harness.MustSubmit("a", ReluGraph(4)), kInput);
+  ASSERT_TRUE(AwaitDecisions(harness.engine(), 1));
+  EXPECT_EQ(backend_.control(SiblingBackend::kPortable).launches, 2);
 }
 
 TEST_F(TunerTest, WithoutAClearWinTheFirstStays) {
@@ -138,7 +149,7 @@ TEST_F(TunerTest, ASiteThatFailedIsNotTriedAgain) {
 
 // It was used by more runs, so it was the tuner's turn first.
 TEST_F(TunerTest, DeterministicGraphsAreLeftAlone) {
-  SetDelays(2000, 500);
+  SetDelays(2000, 0);
   EngineOptions options = TuningOptions();
   options.tuning.min_uses = 2;
   EngineHarness harness({&backend_}, {kCpu0}, options);
@@ -171,7 +182,7 @@ TEST_F(TunerTest, DeterministicGraphsAreLeftAlone) {
 }
 
 TEST_F(TunerTest, WhatIsKnownOfOneGraphServesEveryOther) {
-  SetDelays(2000, 500);
+  SetDelays(2000, 0);
   EngineHarness harness({&backend_}, {kCpu0}, TuningOptions());
   const auto graph = harness.MustSubmit("a", ReluGraph(4));
   RunOnce(harness.engine(), graph, kInput);
@@ -206,7 +217,7 @@ TEST_F(TunerTest, KeepsWithinItsBudget) {
 }
 
 TEST_F(TunerTest, OffMeasuresNothingAndReadsNothing) {
-  SetDelays(2000, 500);
+  SetDelays(2000, 0);
   const ScratchFolder folder;
   EngineOptions options = TuningOptions(folder.path());
   options.tuning.is_on = false;
@@ -218,7 +229,7 @@ TEST_F(TunerTest, OffMeasuresNothingAndReadsNothing) {
 }
 
 TEST_F(TunerTest, SurvivesARestartByItsFile) {
-  SetDelays(2000, 500);
+  SetDelays(2000, 0);
   const ScratchFolder folder;
   {
     EngineHarness harness({&backend_}, {kCpu0}, TuningOptions(folder.path()));
@@ -239,7 +250,7 @@ TEST_F(TunerTest, SurvivesARestartByItsFile) {
 }
 
 TEST_F(TunerTest, AFileThatIsWrongOrOfOtherKernelsIsIgnored) {
-  SetDelays(2000, 500);
+  SetDelays(2000, 0);
   const ScratchFolder folder;
   {
     EngineHarness harness({&backend_}, {kCpu0}, TuningOptions(folder.path()));
@@ -262,7 +273,7 @@ TEST_F(TunerTest, AFileThatIsWrongOrOfOtherKernelsIsIgnored) {
 }
 
 TEST_F(TunerTest, AFolderThatIsNotThereHurtsNobody) {
-  SetDelays(2000, 500);
+  SetDelays(2000, 0);
   EngineHarness harness({&backend_}, {kCpu0}, TuningOptions("/no/such/folder"));
   const auto graph = harness.MustSubmit("a", ReluGraph(4));
   RunOnce(harness.engine(), graph, kInput);

@@ -23,6 +23,7 @@ EngineOptions TuningOptions(std::string directory) {
   options.tuning.interval = absl::Milliseconds(1);
   // The tuner's thread has the lowest priority, and the machine may be busy.
   options.tuning.trial.max_time = absl::Minutes(1);
+  options.tuning.trial.max_estimate = absl::Minutes(1);
   return options;
 }
 
