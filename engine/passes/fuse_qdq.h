@@ -19,9 +19,16 @@ namespace tensord {
 // have one for each output channel. A DequantizeLinear that others read stays
 // for them.
 //
-// Results are within one step of the quantization of those of the nodes as they
-// were: sums are exact rather than rounded to float32, a bias becomes an
-// integer of the sum's scale. Returns how many nodes it made.
+// Left as they are: products whose sums int32 might not hold, and element-wise
+// operators that might make a NaN or overflow float32 (Log, Sqrt, a quotient by
+// what is not known).
+//
+// A result of a node is within one step of the quantization of that of the
+// nodes as they were, on the same integers: products are summed exactly rather
+// than rounded to float32, a bias becomes an integer of the sum's scale, and
+// the quotient of an element-wise chain is rounded with an odd zero point added
+// already, so that a tie may go to the other side. A step off here is what the
+// next node begins with. Returns how many nodes it made.
 int FuseQdq(PassContext& context);
 
 }  // namespace tensord

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "engine/passes/expression_step.h"
+#include "engine/passes/finite_step.h"
 
 namespace tensord {
 namespace {
@@ -45,6 +47,7 @@ class ChainBuilder {
   struct Operand {
     Kind kind = Kind::kNone;
     size_t index = 0;
+    double largest = 0;  // its magnitude
   };
   struct Step {
     ExpressionStep step;
@@ -53,7 +56,7 @@ class ChainBuilder {
 
   Operand Constant(double number) {
     constants_.push_back(number);
-    return {Kind::kConstant, constants_.size() - 1};
+    return {Kind::kConstant, constants_.size() - 1, std::abs(number)};
   }
 
   Operand Add(OpKind op, std::array<Operand, 2> operands) {
@@ -99,9 +102,20 @@ class ChainBuilder {
       if (!operand.has_value()) return std::nullopt;
       added.operands[k] = *operand;
     }
+    const std::optional<double> largest = LargestResultOf(
+        step->step, Finite(added.operands[0]), Finite(added.operands[1]));
+    if (!largest.has_value()) return std::nullopt;
     nodes_.push_back(producer);
     steps_.push_back(added);
-    return Operand{Kind::kStep, steps_.size() - 1};
+    return Operand{Kind::kStep, steps_.size() - 1, *largest};
+  }
+
+  FiniteOperand Finite(const Operand& operand) const {
+    FiniteOperand finite{.largest = operand.largest};
+    if (operand.kind == Kind::kConstant) {
+      finite.number = constants_[operand.index];
+    }
+    return finite;
   }
 
   std::optional<Operand> Dequantized(const QuantizedValue& quantized,
@@ -116,7 +130,11 @@ class ChainBuilder {
     if (from.zero_point != 0) {
       operand = Add(OpKind::kSub, {operand, Constant(from.zero_point)});
     }
-    return Add(OpKind::kMul, {operand, Constant(from.scale)});
+    operand = Add(OpKind::kMul, {operand, Constant(from.scale)});
+    operand.largest =
+        double{from.scale} *
+        std::max(from.zero_point - from.least(), from.most() - from.zero_point);
+    return operand;
   }
 
   // Whether the inputs alone, broadcast, have the result's shape.

@@ -200,6 +200,36 @@ TEST_F(FuseQdqTest, ASquareIsOfOneValue) {
               ElementsAre("dx", "relu", "pow", "q"));
 }
 
+// A chain of integers has no NaN, of which QuantizeLinear makes the zero point.
+TEST_F(FuseQdqTest, StepsThatMayMakeANaNStayFloats) {
+  const auto changes = [&](const std::string& op,
+                           const std::vector<std::string>& inputs) {
+    Fused(Quantized()
+              .Constant("two", Tensor({}, {2}))
+              .Constant("nothing", Tensor({}, {0}))
+              .Constant("nan", Tensor({}, {NAN}))
+              .Constant("huge", Tensor({}, {1e38f}))
+              .Node(op, inputs, {"f"})
+              .Node("QuantizeLinear", {"f", "s", "z9"}, {"y"})
+              .Output("y"));
+    return change_count_;
+  };
+  for (const std::string op : {"Log", "Sqrt", "Reciprocal", "Acos"}) {
+    EXPECT_EQ(changes(op, {"x_real"}), 0) << op;
+  }
+  EXPECT_EQ(changes("Div", {"x_real", "x_real"}), 0);
+  EXPECT_EQ(changes("Div", {"x_real", "nothing"}), 0);
+  EXPECT_EQ(changes("Mul", {"x_real", "nan"}), 0);
+  EXPECT_EQ(changes("Max", {"x_real", "nan"}), 0);
+  EXPECT_EQ(changes("Mul", {"x_real", "huge"}), 0);
+  EXPECT_EQ(changes("Clip", {"x_real", "nan"}), 0);
+  for (const std::string op : {"Sigmoid", "Tanh", "Relu", "Abs"}) {
+    EXPECT_EQ(changes(op, {"x_real"}), 1) << op;
+  }
+  EXPECT_EQ(changes("Div", {"x_real", "two"}), 1);
+  EXPECT_EQ(changes("Max", {"x_real", "two"}), 1);
+}
+
 // As many nodes as a graph may have; a chain of them all is left alone.
 TEST_F(FuseQdqTest, ALongChainIsLookedAtWithoutRecursingToItsEnd) {
   TestGraph graph = Quantized();
