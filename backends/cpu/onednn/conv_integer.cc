@@ -6,8 +6,13 @@
 //
 // as backends/cpu/kernels/conv_integer.cc has it, bit for bit. x and y are
 // contiguous, channels first or last; w and its zero points are constant, the
-// latter 0 (int8) or 128 (uint8); x_zero is the run's.
+// latter 0 (int8) or 128 (uint8); x_zero is the run's. The library has sums in
+// float32 before they are int32 again, so that the weights must keep them
+// within its 24 bits, whatever x is.
 
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
 #include "backends/cpu/onednn/conv_bytes.h"
 #include "backends/cpu/onednn/onednn_kernels.h"
 
@@ -30,6 +35,31 @@ ConvSite SiteOf(const NodeSite& site) {
           .has_x_zero_of_run = site.has_input(kXZero)};
 }
 
+// Whether all sums are integers that float32 has.
+absl::Status CheckSums(const NodeSite& site) {
+  constexpr int64_t kMostFactor = 255;  // of x, less its zero point
+  constexpr int64_t kMostWeight = 128;
+  constexpr int64_t kMostOfWeights = (int64_t{1} << 24) / kMostFactor;
+  const Shape& w = site.input(kW).shape;
+  const int64_t depth = w.ElementCount(1, w.rank());
+  if (depth <= kMostOfWeights / kMostWeight) return absl::OkStatus();
+  const int32_t zero = site.input_dtype(kW) == DType::kInt8 ? 0 : 128;
+  for (int64_t m = 0; m < w[0]; ++m) {
+    // The largest sum is of those above 0, or of those below.
+    int64_t above = 0, below = 0;
+    for (int64_t i = 0; i < depth; ++i) {
+      const int64_t weight = ByteAt(site, kW, m * depth + i) - zero;
+      (weight > 0 ? above : below) += weight;
+    }
+    const int64_t most = std::max(above, -below);
+    if (most <= kMostOfWeights) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("weights of output channel ", m, " are up to ", most,
+                     " together: float32 does not have all their sums"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status AcceptsConvInteger(const NodeSite& site) {
@@ -47,7 +77,9 @@ absl::Status AcceptsConvInteger(const NodeSite& site) {
   if (absl::Status status = CheckWeightZeros(site, kW, kWZero); !status.ok()) {
     return status;
   }
-  return IsEmpty(site) ? absl::OkStatus() : ConvState::Accepts(SiteOf(site));
+  if (IsEmpty(site)) return absl::OkStatus();
+  if (absl::Status status = CheckSums(site); !status.ok()) return status;
+  return ConvState::Accepts(SiteOf(site));
 }
 
 KernelCost ConvIntegerCost(const NodeSite& site) {

@@ -165,7 +165,7 @@ TEST(IntegerSiblingsTest, ConvInteger) {
                                       {2, 3, 64, 1, 57, 7, 3, 2},
                                       {1, 64, 128, 1, 40, 3, 1, 1},
                                       {3, 32, 32, 32, 17, 3, 1, 1},
-                                      {1, 512, 1040, 1, 7, 3, 1, 1},
+                                      {1, 128, 4160, 1, 7, 3, 1, 1},
                                       {1, 40, 20, 4, 11, 1, 0, 1}}) {
     for (DType x_type : kBytes) {
       for (DType w_type : kBytes) {
