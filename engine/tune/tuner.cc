@@ -100,7 +100,7 @@ TuningStats Tuner::stats() const {
 
 void Tuner::Work() {
   pthread_setname_np(pthread_self(), "tuner");
-  LowerPriority();
+  if (options_.has_lowest_priority) LowerPriority();
   do {
     for (;;) {
       // Before one is taken: no graph is kept alive for a wait.

@@ -40,6 +40,8 @@ struct TunerOptions {
   // A trial whose device is not idle for so long gives its memory back; its
   // graph's turn comes again once that was used min_uses times more.
   absl::Duration idle_timeout = absl::Seconds(5);
+  // Beside processes that keep every core busy, such a thread hardly runs.
+  bool has_lowest_priority = true;
   TrialLimits trial;
 };
 

@@ -21,7 +21,8 @@ EngineOptions TuningOptions(std::string directory) {
   options.tuning.min_uses = 1;
   options.tuning.min_estimate = absl::ZeroDuration();
   options.tuning.interval = absl::Milliseconds(1);
-  // The tuner's thread has the lowest priority, and the machine may be busy.
+  // The machine may be busy.
+  options.tuning.has_lowest_priority = false;
   options.tuning.trial.max_time = absl::Minutes(1);
   options.tuning.trial.max_estimate = absl::Minutes(1);
   return options;
