@@ -130,7 +130,7 @@ constexpr KernelEntry kCpuKernels[] = {
 
 #if TENSORD_HAVE_ONEDNN
     ONEDNN_FACTORS(
-        Conv, "conv_f32_onednn_pointwise", ConvPointwise,
+        Conv, "conv_f32_onednn_1x1", ConvPointwise,
         .caps = {.takes_epilogue = true, .takes_channels_last = true}),
     ONEDNN_FACTORS(
         Conv, "conv_f32_onednn", Conv,
