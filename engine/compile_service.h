@@ -34,7 +34,7 @@ namespace tensord {
 // Ownership: owns weights and what was compiled; borrows the pools and what
 //   `environment` refers to, which outlive it. Close the compile pool, and join
 //   it, before this goes.
-class CompileService : private GrowthObserver {
+class CompileService final : private GrowthObserver {
  public:
   using Compiled = CompiledCache::Compiled;
   using Continuation = CompiledCache::Continuation;
