@@ -98,7 +98,7 @@ TEST(EngineStormTest, CancelsDeadlinesFaultsAndHangsAnswerEachRunOnce) {
   options.max_execution_time = absl::Milliseconds(500);
   EngineHarness harness({&fake}, {Fake(0), Fake(1), Fake(2)}, options);
   const auto graphs = Graphs(harness, 3);
-  std::atomic<int> succeeded{0}, canceller_seed{0};
+  std::atomic<int> succeeded{0};
   RunFromManyThreads(
       harness, graphs,
       [&](int t, int i, TestRun& run) {
