@@ -49,7 +49,7 @@ GraphDef OneNode(const HostileNode& node, bool is_input) {
 void PrintTo(const HostileNode& node, std::ostream* out) { *out << node.name; }
 
 HostileTest::HostileTest()
-    : harness_({backend_.get()}, {DeviceId(BackendId::kCpu, 0)}, SmallRuns()) {}
+    : harness_({backend_.get()}, {DeviceId{BackendId::kCpu, 0}}, SmallRuns()) {}
 
 absl::Status HostileTest::Serve(GraphDef definition,
                                 std::vector<TestTensor> inputs,
