@@ -54,6 +54,16 @@ TENSORD_INLINE float Exp(float x) {
   return x < kLowest ? 0.0f : result;
 }
 
+// `ratio`, an odd function's approximation at x, held to [-1, 1], and exactly
+// there from `limit` on: how it rounds depends on the target, which may fuse
+// multiplications and additions or not.
+TENSORD_INLINE float Saturate(float x, float limit, float ratio) {
+  const float below = ratio > 1 ? 1.0f : ratio;
+  const float within = below < -1 ? -1.0f : below;
+  const float low = x < -limit ? -1.0f : within;
+  return x > limit ? 1.0f : low;
+}
+
 // The rational approximation that Eigen uses, of x held to where tanh() is 1.
 TENSORD_INLINE float Tanh(float x) {
   constexpr float kHighest = 7.90531110763549805f;
@@ -71,7 +81,7 @@ TENSORD_INLINE float Tanh(float x) {
   bottom = bottom * square + 1.18534705686654e-04f;
   bottom = bottom * square + 2.26843463243900e-03f;
   bottom = bottom * square + 4.89352518554385e-03f;
-  return held * top / bottom;
+  return Saturate(x, kHighest, held * top / bottom);
 }
 
 // Likewise.
@@ -91,7 +101,7 @@ TENSORD_INLINE float Erf(float x) {
   bottom = bottom * square - 1.68282697438203e-03f;
   bottom = bottom * square - 7.37332916720468e-03f;
   bottom = bottom * square - 1.42647390514189e-02f;
-  return held * top / bottom;
+  return Saturate(x, 4, held * top / bottom);
 }
 
 // 1 / (1 + e^-x).
