@@ -13,13 +13,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
-
-// GCC defines the first, Clang answers the second.
-#if defined(__SANITIZE_THREAD__)
-#define TENSORD_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#define TENSORD_THREAD_SANITIZER __has_feature(thread_sanitizer)
-#endif
+#include "tests/support/sanitizers.h"
 
 namespace tensord {
 namespace {

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "tests/support/sanitizers.h"
+
 namespace tensord {
 namespace {
 
@@ -53,7 +55,7 @@ int64_t ResourceGauge::PeakBytes() const {
 }
 
 double BuildSlowdown() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if TENSORD_ADDRESS_SANITIZER || TENSORD_THREAD_SANITIZER
   return 20;
 #elif defined(__OPTIMIZE__)
   return 1;

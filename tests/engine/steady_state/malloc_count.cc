@@ -5,8 +5,9 @@
 #include <cstddef>
 
 #include "tests/support/allocation_count.h"
+#include "tests/support/sanitizers.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if TENSORD_ADDRESS_SANITIZER || TENSORD_THREAD_SANITIZER
 
 namespace tensord {
 
