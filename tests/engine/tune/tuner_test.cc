@@ -282,7 +282,7 @@ TEST_F(TunerTest, AFolderThatIsNotThereHurtsNobody) {
 
 // Four clients of one graph each, which are measured and swapped meanwhile.
 TEST_F(TunerTest, RunsGoOnWhileGraphsAreSwapped) {
-  SetDelays(200, 0, 300);
+  SetDelays(5000, 0, 8000);
   EngineHarness harness({&backend_}, {kCpu0}, TuningOptions());
   Engine& engine = harness.engine();
   const auto graph = harness.MustSubmit("a", ReluGraph(0));
