@@ -1,13 +1,12 @@
 #ifndef TENSORD_BACKENDS_API_PACKED_WEIGHTS_H_
 #define TENSORD_BACKENDS_API_PACKED_WEIGHTS_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "backends/api/backend.h"
+#include "backends/api/content_digest.h"
 #include "backends/api/kernel.h"
 #include "backends/api/storage.h"
 
@@ -24,10 +23,9 @@ class HasPackedWeights {
   // Device::allocated_bytes() and of no KernelState's footprint.
   virtual uint64_t packed_bytes() const = 0;
 
-  // These bytes, which kernels may see as a host constant, do not change while
-  // `owner` is alive: what is packed of them is found without a look at them.
-  virtual void RememberConstant(absl::Span<const std::byte> bytes,
-                                const std::shared_ptr<const void>& owner) = 0;
+  // What constants are known by: of those that are noted here by Remember(),
+  // what is packed is found without another look at their bytes.
+  virtual ContentDigests& digests() = 0;
 
  protected:
   ~HasPackedWeights() = default;

@@ -35,10 +35,7 @@ class CpuDevice final : public Device, public HasPackedWeights {
   uint64_t allocated_bytes() const override { return budget_.used_bytes(); }
   absl::Status health() const override { return absl::OkStatus(); }
   uint64_t packed_bytes() const override { return packed_.packed_bytes(); }
-  void RememberConstant(absl::Span<const std::byte> bytes,
-                        const std::shared_ptr<const void>& owner) override {
-    packed_.Remember(bytes, owner);
-  }
+  ContentDigests& digests() override { return packed_.digests(); }
 
   // What its kernels have made of constants.
   PackedStore& packed_store() { return packed_; }

@@ -34,11 +34,8 @@ class PackedStore {
  public:
   explicit PackedStore(Device& device) : device_(device) {}
 
-  // As ContentDigests says: a constant that is not hashed each time.
-  void Remember(absl::Span<const std::byte> bytes,
-                const std::shared_ptr<const void>& owner) {
-    digests_.Remember(bytes, owner);
-  }
+  // A constant that is noted here is not hashed each time.
+  ContentDigests& digests() { return digests_; }
 
   // What fill(address) makes of `content`, in `size_bytes` of the device's
   // memory. `form` says all else that the result depends on. Of two callers at

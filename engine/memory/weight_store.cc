@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "backends/api/packed_weights.h"
 
 namespace tensord {
 namespace {
@@ -13,16 +14,21 @@ namespace {
 // device hangs, and the compiler's thread must not hang with it.
 constexpr absl::Duration kUploadTimeout = absl::Seconds(60);
 
+ContentDigests& DigestsOf(Device& device, ContentDigests& otherwise) {
+  auto* packed = dynamic_cast<HasPackedWeights*>(&device);
+  return packed == nullptr ? otherwise : packed->digests();
+}
+
 }  // namespace
+
+WeightStore::WeightStore(Device& device)
+    : device_(device), digests_(DigestsOf(device, own_digests_)) {}
 
 absl::StatusOr<std::shared_ptr<const Weight>> WeightStore::Get(
     const HostTensor& tensor, Lane& lane) {
-  digests_.Remember(tensor.bytes(), tensor.owner());
   // Also of a tensor whose bytes another graph has brought: kernels see this
   // one's.
-  if (packed_ != nullptr) {
-    packed_->RememberConstant(tensor.bytes(), tensor.owner());
-  }
+  digests_.Remember(tensor.bytes(), tensor.owner());
   const ContentDigest digest = digests_.Of(tensor.bytes());
   {
     absl::MutexLock lock(&mu_);

@@ -10,7 +10,6 @@
 #include "absl/synchronization/mutex.h"
 #include "backends/api/backend.h"
 #include "backends/api/content_digest.h"
-#include "backends/api/packed_weights.h"
 #include "engine/graph/host_tensor.h"
 
 namespace tensord {
@@ -31,13 +30,13 @@ struct Weight {
 // Ownership: holds weights weakly; borrows the device, which outlives it.
 class WeightStore {
  public:
-  explicit WeightStore(Device& device)
-      : device_(device), packed_(dynamic_cast<HasPackedWeights*>(&device)) {}
+  explicit WeightStore(Device& device);
 
   // The weight with these bytes, uploaded if nobody has it yet. `lane` carries
   // the upload and may be one that nobody else uses meanwhile; the bytes are
-  // there when the call returns. Equal bytes are found by their SHA-256,
-  // which is computed once for each tensor.
+  // there when the call returns. Equal bytes are found by their SHA-256, which
+  // is computed once for each tensor that is not tiny, and which a device that
+  // packs weights goes by as well.
   // Errors: kResourceExhausted when the device is full, kUnavailable when it
   // does not take the bytes within a minute.
   absl::StatusOr<std::shared_ptr<const Weight>> Get(const HostTensor& tensor,
@@ -51,8 +50,8 @@ class WeightStore {
                                                        Lane& lane) const;
 
   Device& device_;
-  HasPackedWeights* const packed_;  // the device; null where it packs none
-  ContentDigests digests_;
+  ContentDigests own_digests_;
+  ContentDigests& digests_;  // the device's, where it packs weights; else own
   mutable absl::Mutex mu_;
   absl::flat_hash_map<ContentDigest, std::weak_ptr<const Weight>> weights_
       ABSL_GUARDED_BY(mu_);

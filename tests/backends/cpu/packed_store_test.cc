@@ -69,7 +69,7 @@ TEST_F(PackedStoreTest, OtherBytesAtTheSamePlaceAreAnotherForm) {
   alignas(kStorageAlignment) static std::byte memory[1 << 14] = {};
   const Bytes zeros(std::begin(memory), std::end(memory));
   auto owner = std::make_shared<int>(0);
-  dynamic_cast<HasPackedWeights&>(*device_).RememberConstant(memory, owner);
+  dynamic_cast<HasPackedWeights&>(*device_).digests().Remember(memory, owner);
   const auto get = [&] {
     return *store().Get(memory, "rows", 128, [this](std::byte*) {
       ++fills_;

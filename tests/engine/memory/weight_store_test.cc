@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#include "backends/api/packed_weights.h"
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/host_worker_pool.h"
 #include "gtest/gtest.h"
 #include "tests/support/fake_backend.h"
 #include "tests/support/matchers.h"
@@ -61,6 +64,21 @@ TEST_F(WeightStoreTest, TheLastHolderFreesTheStorage) {
   store.Get(Floats({1}), *lane_)->reset();
   EXPECT_EQ(store.resident_bytes(), 0);
   EXPECT_EQ(backend_.control(0).counts().storages_alive, 0);
+}
+
+// The store and what a device packs go by the same digest.
+TEST_F(WeightStoreTest, ADeviceThatPacksDoesNotHashAgain) {
+  HostWorkerPool workers(2);
+  const std::unique_ptr<Backend> cpu = MakeCpuBackend({.workers = &workers});
+  const std::unique_ptr<Device> device = *cpu->OpenDevice(0);
+  const std::unique_ptr<Lane> lane = *device->CreateLane();
+  ContentDigests& digests = dynamic_cast<HasPackedWeights&>(*device).digests();
+  WeightStore store(*device);
+  const HostTensor tensor = Floats(std::vector<float>(1000, 1.f));
+  ASSERT_THAT(store.Get(tensor, *lane), IsOk());
+  EXPECT_EQ(digests.hash_count(), 1);
+  digests.Of(tensor.bytes());
+  EXPECT_EQ(digests.hash_count(), 1);
 }
 
 TEST_F(WeightStoreTest, AFullDeviceIsAStatus) {
