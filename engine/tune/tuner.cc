@@ -137,12 +137,13 @@ void Tuner::TuneGraph(const CompiledCache::Used& used) {
   bool is_put_off = false;
   for (const Step& step : used.compiled->first.steps) {
     if (is_stopped_.load() || device->is_lost()) break;
-    if (NeedsTrial(step, *device)) {
+    const SiteId site{TuningDevice(device->info()), SiteKey(SiteOfStep(step))};
+    if (NeedsTrial(step, site)) {
       is_put_off = budget_.Wait(absl::Now()) > absl::ZeroDuration() ||
-                   !TuneStep(used.compiled, step, *device);
+                   !TuneStep(used.compiled, step, site, *device);
       if (is_put_off) break;
     }
-    is_outdated |= IsOutdated(step, *device);
+    is_outdated |= IsOutdated(step, site);
   }
   Save(*device);
   if (is_stopped_.load()) return;
@@ -151,30 +152,31 @@ void Tuner::TuneGraph(const CompiledCache::Used& used) {
   if (is_put_off) parts_.compiler.PutBack(used.key);
 }
 
-bool Tuner::NeedsTrial(const Step& step, const PooledDevice& device) const {
-  const NodeSite site = SiteOfStep(step);
+bool Tuner::NeedsTrial(const Step& step, const SiteId& site) const {
   if (step.node.estimated_ns <
       absl::ToDoubleNanoseconds(options_.min_estimate)) {
     return false;
   }
+  if (Known(site) != nullptr || declined_.contains(site)) return false;
+  const NodeSite node = SiteOfStep(step);
   int accepting = 0;
   for (const KernelBinding& binding : parts_.kernels.Siblings(
-           site.op, site.dtypes, site.input_count, step.node.backend)) {
-    if (KernelAccepts(*binding.entry, site).ok()) ++accepting;
+           node.op, node.dtypes, node.input_count, step.node.backend)) {
+    if (KernelAccepts(*binding.entry, node).ok()) ++accepting;
   }
-  return accepting > 1 && Known(step, device) == nullptr &&
-         !declined_.contains(DeclinedKey(step, device));
+  return accepting > 1;
 }
 
 bool Tuner::TuneStep(const std::shared_ptr<const CompiledGraph>& graph,
-                     const Step& step, PooledDevice& device) {
+                     const Step& step, const SiteId& site,
+                     PooledDevice& device) {
   const absl::StatusOr<TrialResult> result = Measure(graph, step, device);
   if (result.ok()) {
-    Count(Keep(step, device, *result));
+    Count(Keep(step, site, device, *result));
   } else if (absl::IsAborted(result.status())) {
     return false;
   } else {
-    Fail(step, device, result.status());
+    Fail(step, site, device, result.status());
   }
   return true;
 }
@@ -201,7 +203,8 @@ absl::StatusOr<TrialResult> Tuner::Measure(
   return result;
 }
 
-Tuner::Outcome Tuner::Keep(const Step& step, const PooledDevice& device,
+Tuner::Outcome Tuner::Keep(const Step& step, const SiteId& site,
+                           const PooledDevice& device,
                            const TrialResult& result) {
   const std::string device_name = device.info().id.ToString();
   for (const std::string& disagreement : result.disagreements) {
@@ -213,31 +216,30 @@ Tuner::Outcome Tuner::Keep(const Step& step, const PooledDevice& device,
     absl::MutexLock lock(&mu_);
     stats_.disagreements += result.disagreements.size();
   }
-  const MeasuredSite& site = result.site;
-  const std::string key = SiteKey(SiteOfStep(step));
+  const MeasuredSite& measured = result.site;
   const std::string op(OpKindName(step.node.op));
   if (parts_.table.Store(
-          TuningDevice(device.info()),
-          {key, op, std::make_shared<const MeasuredSite>(site)})) {
+          site.device,
+          {site.key, op, std::make_shared<const MeasuredSite>(measured)})) {
     is_unsaved_ = true;
   } else {
-    Decline(step, device);  // the table is full
+    Decline(site);  // the table is full
   }
   Log(parts_.services.logger, LogSeverity::kDebug, "kernel tuned",
       {{"device", device_name},
        {"op", op},
-       {"site", key},
-       {"kernel", site.best().kernel},
-       {"time", Microseconds(site.best().ns)},
-       {"first", site.siblings.front().kernel},
-       {"first_time", Microseconds(site.siblings.front().ns)}});
-  return site.chosen == 0 ? Outcome::kKept : Outcome::kFaster;
+       {"site", site.key},
+       {"kernel", measured.best().kernel},
+       {"time", Microseconds(measured.best().ns)},
+       {"first", measured.siblings.front().kernel},
+       {"first_time", Microseconds(measured.siblings.front().ns)}});
+  return measured.chosen == 0 ? Outcome::kKept : Outcome::kFaster;
 }
 
-void Tuner::Fail(const Step& step, PooledDevice& device,
+void Tuner::Fail(const Step& step, const SiteId& site, PooledDevice& device,
                  const absl::Status& status) {
   if (absl::IsCancelled(status)) return;
-  Decline(step, device);
+  Decline(site);
   const bool is_skipped = absl::IsUnimplemented(status);
   Count(is_skipped ? Outcome::kSkipped : Outcome::kFailed);
   Log(parts_.services.logger,
@@ -253,25 +255,18 @@ void Tuner::Fail(const Step& step, PooledDevice& device,
   given_up_.push_back(std::move(lanes_[device.info().id]));
 }
 
-std::string Tuner::DeclinedKey(const Step& step, const PooledDevice& device) {
-  return absl::StrCat(TuningDevice(device.info()), " ",
-                      SiteKey(SiteOfStep(step)));
-}
-
-void Tuner::Decline(const Step& step, const PooledDevice& device) {
+void Tuner::Decline(const SiteId& site) {
   // So many are forgotten at once: a second try of each does no harm.
   if (declined_.size() >= TuningTable::kMaxSites) declined_.clear();
-  declined_.insert(DeclinedKey(step, device));
+  declined_.insert(site);
 }
 
-std::shared_ptr<const MeasuredSite> Tuner::Known(
-    const Step& step, const PooledDevice& device) const {
-  return parts_.table.Find(TuningDevice(device.info()),
-                           SiteKey(SiteOfStep(step)));
+std::shared_ptr<const MeasuredSite> Tuner::Known(const SiteId& site) const {
+  return parts_.table.Find(site.device, site.key);
 }
 
-bool Tuner::IsOutdated(const Step& step, const PooledDevice& device) const {
-  const std::shared_ptr<const MeasuredSite> known = Known(step, device);
+bool Tuner::IsOutdated(const Step& step, const SiteId& site) const {
+  const std::shared_ptr<const MeasuredSite> known = Known(site);
   return known != nullptr && known->best().kernel != step.node.entry->name;
 }
 

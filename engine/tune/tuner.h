@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -66,29 +67,40 @@ class Tuner {
   // What became of one step.
   enum class Outcome { kFaster, kKept, kSkipped, kFailed };
 
+  // What a step is known by in the table. A plain value.
+  struct SiteId {
+    std::string device;  // TuningDevice()
+    std::string key;     // SiteKey()
+
+    friend bool operator==(const SiteId&, const SiteId&) = default;
+    template <typename H>
+    friend H AbslHashValue(H hash, const SiteId& site) {
+      return H::combine(std::move(hash), site.device, site.key);
+    }
+  };
+
   void Work();
   // False when the tuner was stopped meanwhile.
   bool Sleep(absl::Duration duration);
   bool AwaitBudget();
 
   void TuneGraph(const CompiledCache::Used& used);
-  bool NeedsTrial(const Step& step, const PooledDevice& device) const;
+  bool NeedsTrial(const Step& step, const SiteId& site) const;
   // False when the device is too busy now.
   bool TuneStep(const std::shared_ptr<const CompiledGraph>& graph,
-                const Step& step, PooledDevice& device);
+                const Step& step, const SiteId& site, PooledDevice& device);
   absl::StatusOr<TrialResult> Measure(
       const std::shared_ptr<const CompiledGraph>& graph, const Step& step,
       PooledDevice& device);
-  Outcome Keep(const Step& step, const PooledDevice& device,
+  Outcome Keep(const Step& step, const SiteId& site, const PooledDevice& device,
                const TrialResult& result);
-  void Fail(const Step& step, PooledDevice& device, const absl::Status& status);
+  void Fail(const Step& step, const SiteId& site, PooledDevice& device,
+            const absl::Status& status);
   // Whether a step would get another kernel now.
-  bool IsOutdated(const Step& step, const PooledDevice& device) const;
-  std::shared_ptr<const MeasuredSite> Known(const Step& step,
-                                            const PooledDevice& device) const;
-  // Sites that are not worth another trial.
-  static std::string DeclinedKey(const Step& step, const PooledDevice& device);
-  void Decline(const Step& step, const PooledDevice& device);
+  bool IsOutdated(const Step& step, const SiteId& site) const;
+  std::shared_ptr<const MeasuredSite> Known(const SiteId& site) const;
+  // Not worth another trial.
+  void Decline(const SiteId& site);
   void Count(Outcome outcome);
   void Save(const PooledDevice& device);
 
@@ -99,7 +111,7 @@ class Tuner {
   // The tuner's thread's own; null for a device that is given up.
   absl::flat_hash_map<DeviceId, std::unique_ptr<TrialLane>> lanes_;
   std::vector<std::unique_ptr<TrialLane>> given_up_;
-  absl::flat_hash_set<std::string> declined_;
+  absl::flat_hash_set<SiteId> declined_;
   bool is_unsaved_ = false;
 
   std::atomic<bool> is_stopped_{false};
