@@ -80,8 +80,6 @@ absl::Status EngineImpl::Open(std::vector<std::unique_ptr<Device>> devices,
           .max_execution_time = options_.max_execution_time},
       options_.pipelined_compile, compile_threads_, *devices_);
   if (options_.tuning.is_on) {
-    ReadTuningFiles(options_.tuning, *table_, *devices_, services.logger,
-                    measured_);
     tuner_ = std::make_unique<Tuner>(
         options_.tuning,
         Tuner::Parts{*table_, *devices_, *compiler_, measured_, services});

@@ -43,40 +43,40 @@ std::string Microseconds(double ns) {
 
 }  // namespace
 
-void ReadTuningFiles(const TunerOptions& options,
-                     const KernelBindingTable& kernels,
-                     const DevicePool& devices, Logger* logger,
-                     TuningTable& table) {
-  if (options.directory.empty()) return;
-  const std::string build = BuildOf(kernels);
-  for (const auto& device : devices.devices()) {
-    const TuningOwner owner{build, TuningDevice(device->info())};
-    const std::string path = TuningPath(options.directory, owner);
+Tuner::Tuner(const TunerOptions& options, const Parts& parts)
+    : options_(options),
+      parts_(parts),
+      build_(BuildOf(parts.kernels)),
+      budget_(absl::Seconds(options.seconds_per_hour), absl::Now()) {
+  ReadFiles();
+}
+
+Tuner::~Tuner() { Stop(); }
+
+void Tuner::ReadFiles() {
+  if (options_.directory.empty()) return;
+  for (const auto& device : parts_.devices.devices()) {
+    const TuningOwner owner{build_, TuningDevice(device->info())};
+    const std::string path = TuningPath(options_.directory, owner);
     const auto entries = ReadTuning(path, owner);
     if (absl::IsNotFound(entries.status())) continue;
     const std::string device_name = device->info().id.ToString();
     if (!entries.ok()) {
-      Log(logger, LogSeverity::kWarning, "tuning file ignored",
+      Log(parts_.services.logger, LogSeverity::kWarning, "tuning file ignored",
           {{"device", device_name},
            {"file", path},
            {"why", std::string(entries.status().message())}});
       continue;
     }
-    for (const TuningEntry& entry : *entries) table.Store(owner.device, entry);
-    Log(logger, LogSeverity::kInfo, "tuning file read",
+    for (const TuningEntry& entry : *entries) {
+      parts_.table.Store(owner.device, entry);
+    }
+    Log(parts_.services.logger, LogSeverity::kInfo, "tuning file read",
         {{"device", device_name},
          {"file", path},
          {"sites", absl::StrCat(entries->size())}});
   }
 }
-
-Tuner::Tuner(const TunerOptions& options, const Parts& parts)
-    : options_(options),
-      parts_(parts),
-      build_(BuildOf(parts.kernels)),
-      budget_(absl::Seconds(options.seconds_per_hour), absl::Now()) {}
-
-Tuner::~Tuner() { Stop(); }
 
 void Tuner::Start() {
   thread_ = std::thread([this] { Work(); });

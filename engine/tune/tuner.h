@@ -27,13 +27,6 @@
 
 namespace tensord {
 
-// What is remembered on disk for each device of the pool goes into the table;
-// one log line tells of a file that cannot be used.
-void ReadTuningFiles(const TunerOptions& options,
-                     const KernelBindingTable& kernels,
-                     const DevicePool& devices, Logger* logger,
-                     TuningTable& table);
-
 // Measures kernels in the background: takes compiled graphs that are used
 // often, runs a trial for each of their nodes that has a choice and is not
 // known yet, keeps what it finds in the table and in a file, and has graphs
@@ -55,6 +48,8 @@ class Tuner {
     TuningTable& table;
     HostServices services;
   };
+  // Puts what is remembered on disk for each device of the pool into the table;
+  // one log line tells of a file that cannot be used.
   Tuner(const TunerOptions& options, const Parts& parts);
   ~Tuner();
 
@@ -79,6 +74,7 @@ class Tuner {
     }
   };
 
+  void ReadFiles();
   void Work();
   // False when the tuner was stopped meanwhile.
   bool Sleep(absl::Duration duration);
