@@ -1,11 +1,8 @@
 #include "engine/tune/site_key.h"
 
-#include <openssl/sha.h>
-
-#include <array>
-
 #include "absl/strings/escaping.h"
 #include "absl/strings/string_view.h"
+#include "backends/api/content_digest.h"
 #include "engine/tune/params_writer.h"
 
 namespace tensord {
@@ -68,9 +65,8 @@ std::string SiteKey(const NodeSite& site) {
 }
 
 std::string ShortDigest(absl::string_view text) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(),
-         digest.data());
+  const ContentDigest digest = DigestOf(absl::MakeConstSpan(
+      reinterpret_cast<const std::byte*>(text.data()), text.size()));
   return absl::BytesToHexString(absl::string_view(
       reinterpret_cast<const char*>(digest.data()), kKeyBytes));
 }
