@@ -61,6 +61,10 @@ struct StorageView {
   }
 };
 
+inline StorageView WholeOf(const Storage& storage) {
+  return {&storage, 0, storage.size_bytes()};
+}
+
 }  // namespace tensord
 
 #endif  // TENSORD_BACKENDS_API_STORAGE_H_

@@ -11,10 +11,6 @@
 namespace tensord {
 namespace {
 
-StorageView WholeOf(const Storage& storage) {
-  return {&storage, 0, storage.size_bytes()};
-}
-
 double WorkOf(const KernelEntry& kernel, const NodeSite& site) {
   double elements = 0;
   for (const Layout& layout : site.layouts) {

@@ -12,6 +12,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "engine/compiled/bind_node.h"
 #include "engine/compiled/compiled_node.h"
 #include "engine/graph/host_tensor.h"
 #include "engine/graph/status_macros.h"
@@ -126,12 +127,7 @@ class Probe {
                                .host_constants = use.constants,
                                .device = &device_.info()}));
     CompiledNode& node = use.node;
-    const NodeSite site{.op = op,
-                        .dtypes = node.dtypes,
-                        .input_count = 2,
-                        .layouts = use.layouts,
-                        .host_constants = use.constants,
-                        .params = node.params};
+    const NodeSite site = SiteOf(node, use.layouts, use.constants);
     LaunchContext context{.lane = lane_.get(), .workers = workers_};
     if (node.entry->workspace_bytes != nullptr) {
       TENSORD_ASSIGN_OR_RETURN(
@@ -161,10 +157,6 @@ class Probe {
     return QuickestNs(1, [&] {
       return lane_->CopyToDevice(use.source.bytes(), WholeOf(*use.first));
     });
-  }
-
-  static StorageView WholeOf(const Storage& storage) {
-    return {&storage, 0, storage.size_bytes()};
   }
 
   // Both are the operands', since the copy may be under way after an error.

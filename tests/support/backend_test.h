@@ -87,9 +87,6 @@ class BackendTest : public ::testing::TestWithParam<DeviceParam> {
   static void Finish(Lane& lane);
 
   std::unique_ptr<Storage> Allocate(uint64_t size_bytes);
-  static StorageView WholeOf(const Storage& storage) {
-    return {&storage, 0, storage.size_bytes()};
-  }
   std::unique_ptr<Storage> Upload(Lane& lane,
                                   const std::vector<std::byte>& bytes);
   std::vector<std::byte> Download(Lane& lane, StorageView view);
