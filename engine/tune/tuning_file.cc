@@ -52,6 +52,15 @@ bool IsKey(absl::string_view text) {
          });
 }
 
+// What passes make is an operator too, though not of the standard.
+bool IsOperator(absl::string_view text) {
+  if (OpKindFromName(text).has_value()) return true;
+  for (int i = kOnnxOpKindCount; i < kOpKindCount; ++i) {
+    if (OpKindName(static_cast<OpKind>(i)) == text) return true;
+  }
+  return false;
+}
+
 bool IsKernel(absl::string_view text) {
   return !text.empty() && text.size() <= kMaxKernelBytes &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -96,7 +105,7 @@ absl::StatusOr<TuningEntry> ParseLine(absl::string_view line) {
   if (words.size() < 5 || !IsKey(words[0])) {
     return absl::DataLossError("not a measurement");
   }
-  if (!OpKindFromName(words[1]).has_value() && words[1] != "ElementwiseChain") {
+  if (!IsOperator(words[1])) {
     return absl::DataLossError("not an operator");
   }
   auto site = std::make_shared<MeasuredSite>();
