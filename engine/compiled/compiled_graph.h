@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "backends/api/device_id.h"
 #include "backends/api/layout.h"
 #include "backends/api/storage.h"
@@ -104,6 +105,15 @@ struct DeviceEstimate {
   DeviceId device;
   double ns = 0;  // launches, and the copies of inputs and outputs
 };
+
+// Null where there is none of that device.
+inline const DeviceEstimate* FindEstimate(
+    absl::Span<const DeviceEstimate> estimates, DeviceId device) {
+  for (const DeviceEstimate& estimate : estimates) {
+    if (estimate.device == device) return &estimate;
+  }
+  return nullptr;
+}
 
 // The immutable result of compiling one graph for one set of shapes on one
 // device: launches in order, memory plan, wait set, segments.

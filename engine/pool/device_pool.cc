@@ -13,17 +13,9 @@ bool IsLessLoaded(const PooledDevice& a, const PooledDevice& b) {
   return a.load() * b.lane_count() < b.load() * a.lane_count();
 }
 
-const DeviceEstimate* FindEstimate(absl::Span<const DeviceEstimate> estimates,
-                                   DeviceId device) {
-  for (const DeviceEstimate& estimate : estimates) {
-    if (estimate.device == device) return &estimate;
-  }
-  return nullptr;
-}
-
 // When a run that takes `own_ns` there is done. Those whose graph is still
 // being compiled are taken for its like.
-double ExpectedNs(const PooledDevice& device, double own_ns) {
+double DoneNs(const PooledDevice& device, double own_ns) {
   const double open_ns = static_cast<double>(device.open_ns()) +
                          static_cast<double>(device.expected_count()) * own_ns;
   return own_ns + open_ns / device.lane_count();
@@ -71,7 +63,7 @@ absl::StatusOr<PooledDevice*> DevicePool::Choose(
     }
     const DeviceEstimate* estimate = FindEstimate(estimates, info.id);
     if (estimate == nullptr) continue;
-    const double done_ns = ExpectedNs(*device, estimate->ns);
+    const double done_ns = DoneNs(*device, estimate->ns);
     if (first_done != nullptr && done_ns >= first_done_ns) continue;
     first_done = device.get();
     first_done_ns = done_ns;

@@ -43,15 +43,14 @@ constexpr int64_t kUnknownNs = 1'000'000;
 
 int64_t ExpectedNs(const Execution& execution, DeviceId device) {
   if (execution.compiled == nullptr) return kUnknownNs;
-  for (const DeviceEstimate& it : execution.compiled->device_estimates) {
-    // No run is given a lane for longer than some minutes.
-    if (it.device == device) {
-      return static_cast<int64_t>(std::min(it.ns, 1e12));
-    }
-  }
-  const double launches_ns = execution.compiled->estimated_ns;
-  return launches_ns > 0 ? static_cast<int64_t>(std::min(launches_ns, 1e12))
-                         : kUnknownNs;
+  const CompiledGraph& graph = *execution.compiled;
+  const DeviceEstimate* estimate = FindEstimate(graph.device_estimates, device);
+  // A device's estimate of 0 stands; launches of 0 may be those of a graph that
+  // is planned while it runs.
+  if (estimate == nullptr && !(graph.estimated_ns > 0)) return kUnknownNs;
+  const double ns = estimate != nullptr ? estimate->ns : graph.estimated_ns;
+  // No run is given a lane for longer than some minutes.
+  return static_cast<int64_t>(std::min(ns, 1e12));
 }
 
 absl::Status ClosingError() {
