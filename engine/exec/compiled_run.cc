@@ -195,8 +195,7 @@ class Run {
       absl::Status s = LaunchStep(step, context);
       // Its outputs are undefined then, whatever the kernel says; but a fault
       // of the device is told, or the pool would go on with it.
-      if (run_.limits.IsStopped() && !absl::IsUnavailable(s) &&
-          !absl::IsInternal(s)) {
+      if (run_.limits.IsStopped() && !MayBeFault(s)) {
         return run_.limits.Check();
       }
       if (!s.ok()) {
@@ -348,6 +347,10 @@ absl::Status RunCompiled(LaneSlot& slot, const CompiledGraph& graph,
                          bool* lane_is_busy) {
   *lane_is_busy = false;
   return Run(slot, graph, run, buffers).Execute(lane_is_busy);
+}
+
+bool MayBeFault(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsInternal(status);
 }
 
 }  // namespace tensord

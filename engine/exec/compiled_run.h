@@ -67,6 +67,9 @@ absl::Status RunCompiled(LaneSlot& slot, const CompiledGraph& graph,
                          const CompiledRun& run, BufferPool& buffers,
                          bool* lane_is_busy);
 
+// Whether a device's own fault may be behind the status of a run or a launch.
+bool MayBeFault(const absl::Status& status);
+
 }  // namespace tensord
 
 #endif  // TENSORD_ENGINE_EXEC_COMPILED_RUN_H_

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/compiled/compiled_graph.h"
+#include "engine/exec/compiled_run.h"
 
 namespace tensord {
 namespace {
@@ -18,12 +19,6 @@ int64_t NowNs() {
 
 int64_t& QueueNs(Execution& execution) {
   return execution.phase_ns[static_cast<int>(Phase::kQueue)];
-}
-
-// Statuses that a device's own fault may be behind.
-bool MayBeFault(const absl::Status& status) {
-  return status.code() == absl::StatusCode::kUnavailable ||
-         status.code() == absl::StatusCode::kInternal;
 }
 
 absl::Status CheckStillWanted(const Execution& execution, absl::Time now) {
