@@ -68,11 +68,9 @@ class Trial {
         absl::ToDoubleNanoseconds(limits_.max_estimate)) {
       return absl::UnimplementedError("a launch takes too long");
     }
-    for (const KernelBinding& binding : table_.Siblings(
-             site_.op, site_.dtypes, site_.input_count, step_.node.backend)) {
-      if (KernelAccepts(*binding.entry, site_).ok()) {
-        candidates_.push_back({.entry = binding.entry});
-      }
+    for (const KernelEntry* entry :
+         AcceptingSiblings(table_, site_, step_.node.backend)) {
+      candidates_.push_back({.entry = entry});
     }
     if (candidates_.size() < 2) {
       return absl::UnimplementedError("no two kernels take it");

@@ -7,8 +7,22 @@
 
 #include "absl/time/time.h"
 #include "backends/api/kernel.h"
+#include "engine/compiled/kernel_binding_table.h"
 
 namespace tensord {
+
+// The kernels of a backend that take a node, in the order of the table.
+inline std::vector<const KernelEntry*> AcceptingSiblings(
+    const KernelBindingTable& table, const NodeSite& site, BackendId backend) {
+  std::vector<const KernelEntry*> accepting;
+  for (const KernelBinding& binding :
+       table.Siblings(site.op, site.dtypes, site.input_count, backend)) {
+    if (KernelAccepts(*binding.entry, site).ok()) {
+      accepting.push_back(binding.entry);
+    }
+  }
+  return accepting;
+}
 
 // A sibling in a trial's race. Threading: the tuner's thread. Ownership:
 // borrows the table's entry and the trial's state.

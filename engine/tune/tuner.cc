@@ -13,6 +13,7 @@
 #include "engine/graph/status_macros.h"
 #include "engine/pool/low_priority.h"
 #include "engine/tune/site_key.h"
+#include "engine/tune/trial_candidate.h"
 
 namespace tensord {
 namespace {
@@ -158,13 +159,8 @@ bool Tuner::NeedsTrial(const Step& step, const SiteId& site) const {
     return false;
   }
   if (Known(site) != nullptr || declined_.contains(site)) return false;
-  const NodeSite node = SiteOfStep(step);
-  int accepting = 0;
-  for (const KernelBinding& binding : parts_.kernels.Siblings(
-           node.op, node.dtypes, node.input_count, step.node.backend)) {
-    if (KernelAccepts(*binding.entry, node).ok()) ++accepting;
-  }
-  return accepting > 1;
+  return AcceptingSiblings(parts_.kernels, SiteOfStep(step), step.node.backend)
+             .size() > 1;
 }
 
 bool Tuner::TuneStep(const std::shared_ptr<const CompiledGraph>& graph,
