@@ -54,8 +54,8 @@ struct CompilerEnvironment {
   const DeviceRates* rates = nullptr;
   GraphLimits limits;
   uint64_t max_peak_bytes = uint64_t{8} << 30;
-  // A launch that is estimated to take longer is refused: nothing can interrupt
-  // it, and its lane would serve nobody.
+  // A launch that is estimated to take longer is refused: its run would be
+  // stopped without a result, after its lane had served nobody else so long.
   absl::Duration max_execution_time = absl::InfiniteDuration();
 
   const DeviceInfo& InfoOf(const Device& device) const {

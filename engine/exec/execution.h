@@ -48,8 +48,9 @@ class WaitingRoom {
   // Takes `execution` out, if it still waits here: then nobody else answers it.
   virtual bool Withdraw(Execution& execution) = 0;
 
-  // Answers everything whose deadline has passed at `now`, and returns the
-  // earliest deadline of what is left.
+  // Answers what waits here and whose deadline has passed at `now`, raises
+  // is_stopped of the runs that it gave lanes to and whose time is up, and
+  // returns when the first of what is left is due.
   virtual absl::Time AnswerExpired(absl::Time now) = 0;
 };
 

@@ -14,11 +14,14 @@
 namespace tensord {
 
 // One thread that answers what waits past its deadline, so that an expired
-// execution does not stay in a room until a lane comes free. It sleeps until
-// the earliest deadline that it was told; telling it a later one costs a load.
+// execution does not stay in a room until a lane comes free, and that has the
+// runs stopped whose time on a lane is up (WaitingRoom::AnswerExpired). It
+// sleeps until the earliest time that it was told; telling it a later one costs
+// a load.
 //
-// Threading: Tell() from any thread, once the execution is in its room, and
-//   without the room's lock. Rooms answer on the watch's own thread.
+// Threading: Tell() from any thread, once the execution is in its room or has
+//   its lane, and without the room's lock. Rooms answer on the watch's own
+//   thread.
 // Ownership: borrows the rooms, which outlive it or are there until Stop().
 class DeadlineWatch {
  public:
@@ -29,6 +32,7 @@ class DeadlineWatch {
 
   void Add(WaitingRoom* room);
 
+  // A deadline, or the end of a lane's lease.
   void Tell(absl::Time deadline) {
     if (absl::ToUnixNanos(deadline) < next_ns_.load()) WakeFor(deadline);
   }

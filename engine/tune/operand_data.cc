@@ -1,7 +1,6 @@
 #include "engine/tune/operand_data.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 

@@ -28,7 +28,7 @@ std::string TuningDevice(const DeviceInfo& info);
 // What was measured, by device and site.
 //
 // Threading: every method may be called from any thread. Find() computes a key
-//   only where the device has an entry at all.
+//   only where any device has an entry.
 // Ownership: shares its entries.
 class TuningTable final : public KernelChoice {
  public:

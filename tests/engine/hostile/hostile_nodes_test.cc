@@ -323,7 +323,7 @@ const HostileNode kHoles[] = {
      .text = "input 1 is required",
      .opset = 18},
 };
-// Hours of work on little memory, which no deadline could interrupt.
+// Hours of work on little memory, which would hold its lane until the limit.
 TEST_F(HostileTest, ALaunchOfHoursIsRefusedBeforeItRuns) {
   for (const char* op : {"MaxPool", "AveragePool", "LpPool"}) {
     EXPECT_THAT(Serve(TestGraph()
