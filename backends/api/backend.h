@@ -19,6 +19,17 @@
 
 namespace tensord {
 
+// Work of one lane, recorded once and submitted as a whole any number of times:
+// a CUDA graph, a command buffer. It holds addresses, not what they belong to.
+//
+// Threading: the lane's thread. Ownership: the caller's; it dies before its
+// lane,
+//   and before anything that it points to is freed.
+class Program {
+ public:
+  virtual ~Program() = default;
+};
+
 // One in-order stream of a device. Work that is enqueued runs in order; on a
 // synchronous lane it is done when the call returns.
 //
@@ -57,6 +68,28 @@ class Lane {
   // Waits until the lane is empty: kDeadlineExceeded when it is not by then.
   virtual absl::Status Drain(absl::Time deadline) = 0;
 
+  // Programs, with DeviceInfo::records_programs. What is enqueued between the
+  // two calls is recorded instead of run: launches, copies within the device
+  // and time marks, nothing else. EndRecording() comes in any case; it returns
+  // the first error of what was enqueued since, and the lane is as before.
+  virtual absl::Status BeginRecording();
+  virtual absl::StatusOr<std::unique_ptr<Program>> EndRecording();
+
+  // Enqueues all of a program that this lane recorded, as one submission. The
+  // program, and everything that it points to, stays until the lane has passed
+  // it.
+  virtual absl::Status Submit(const Program& program);
+
+  // Time marks, with DeviceInfo::has_timestamps: points between launches whose
+  // device time is read once the lane has passed them. Marks are numbered from
+  // 0; recording one again forgets its last time. ReserveTimeMarks() allocates,
+  // the others do not.
+  virtual absl::Status ReserveTimeMarks(int count);
+  virtual absl::Status RecordTimeMark(int index);
+  // Nanoseconds since mark 0, of marks 0 to nanoseconds.size(), all recorded
+  // and passed.
+  virtual absl::Status ReadTimeMarks(absl::Span<int64_t> nanoseconds);
+
  protected:
   Lane(DeviceId device, bool is_synchronous)
       : device_(device), is_synchronous_(is_synchronous) {}
@@ -74,7 +107,8 @@ struct DeviceInfo {
   std::string uuid;         // stable over restarts; keys persisted tuning
   bool is_synchronous = true;
   bool is_host_addressable = true;  // storages can be read by the host in place
-  bool has_timestamps = false;      // completions carry DeviceTimestamps
+  bool has_timestamps = false;      // completions and time marks tell times
+  bool records_programs = false;    // lanes record, and submit as a whole
   bool imports_host_memory = false;
   bool computes = true;  // false: kernels leave outputs as they were (null)
   uint64_t memory_limit_bytes = 0;  // Allocate() refuses above it
