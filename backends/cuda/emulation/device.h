@@ -23,6 +23,7 @@
 #undef __shared__
 #undef __constant__
 #undef __forceinline__
+#undef __noinline__
 #undef __launch_bounds__
 #undef __grid_constant__
 #define __global__
@@ -33,6 +34,7 @@
 #define __shared__ static thread_local
 #define __constant__
 #define __forceinline__ inline
+#define __noinline__
 #define __launch_bounds__(...)
 #define __grid_constant__
 
