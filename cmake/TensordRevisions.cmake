@@ -8,11 +8,15 @@ set(tensord_source_hash_scripts
 
 # tensord_kernel_revisions(TARGET SYMBOL name HEADER file DIRS dir...)
 # Adds to TARGET a source that defines `uint64_t tensord::SYMBOL(absl::string_view)` over every
-# *.cc in DIRS. HEADER (relative to the root) declares it. The table follows each kernel and each
+# *.cc and *.cu in DIRS. HEADER (relative to the root) declares it. The table follows each kernel and each
 # header that a kernel includes, through the script's dependency file.
 function(tensord_kernel_revisions target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SYMBOL;HEADER" "DIRS")
   tensord_glob_sources(kernels ${arg_DIRS})
+  foreach(dir IN LISTS arg_DIRS)
+    file(GLOB cuda_kernels CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.cu")
+    list(APPEND kernels ${cuda_kernels})
+  endforeach()
   if(NOT kernels)
     return()
   endif()

@@ -28,12 +28,13 @@ def included_files(root, path):
     return found
 
 
-def implementation(root, path):
-    """The source that defines what the header at `path` declares; None without one."""
+def implementations(root, path):
+    """The sources that define what the header at `path` declares: none, one, or C++ beside CUDA."""
     stem, extension = os.path.splitext(path)
-    source = stem + ".cc"
-    has_one = extension == ".h" and os.path.isfile(os.path.join(root, source))
-    return source if has_one else None
+    if extension != ".h":
+        return []
+    candidates = (stem + suffix for suffix in (".cc", ".cu"))
+    return [name for name in candidates if os.path.isfile(os.path.join(root, name))]
 
 
 def with_parts(root, path, cache=None):
@@ -50,8 +51,7 @@ def with_parts(root, path, cache=None):
             continue
         seen.add(current)
         if current not in cache:
-            source = implementation(root, current)
-            cache[current] = included_files(root, current) + ([source] if source else [])
+            cache[current] = included_files(root, current) + implementations(root, current)
         waiting.extend(cache[current])
     return [path] + sorted(seen - {path})
 

@@ -22,6 +22,7 @@ FILES = {
     "backends/cpu/kernels/steps.h": "void Step();\n",
     "backends/cpu/kernels/steps.cc": (
         '#include "backends/cpu/kernels/steps.h"\n#include "backends/cpu/kernels/loops.inc"\n'),
+    "backends/cpu/kernels/steps.cu": "void StepOnDevice();\n",
     "backends/cpu/kernels/loops.inc": '#include "backends/cpu/kernels/math.h"\n',
     "backends/cpu/kernels/math.h": "double Exp(double);\n",
     "backends/cpu/kernels/math.cc": "double Exp(double x) { return x; }\n",
@@ -76,7 +77,7 @@ class KernelRevisions(unittest.TestCase):
         self.assertEqual(self.changed_by("backends/api/device.h", "class Other;\n"), set())
 
     def test_what_defines_a_headers_functions_counts(self):
-        for name in ("steps.h", "steps.cc", "loops.inc", "math.h", "math.cc"):
+        for name in ("steps.h", "steps.cc", "steps.cu", "loops.inc", "math.h", "math.cc"):
             path = "backends/cpu/kernels/" + name
             self.assertEqual(self.changed_by(path, FILES[path] + "// more\n"), {CHAIN}, name)
 
