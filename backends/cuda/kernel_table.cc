@@ -11,6 +11,9 @@ namespace {
 // specialised ones, the portable ones last. Where two families have rows of one
 // operator, their order here decides.
 constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
+#ifndef TENSORD_CUDA_EMULATION
+    &CublasLtRows,
+#endif
     &IdentityRows,
 };
 

@@ -10,6 +10,9 @@ namespace tensord::cuda {
 // are tried. Constant data of the backend's library.
 absl::Span<const KernelEntry> IdentityRows();
 
+// Those of libraries that are opened at run time (libraries/); not emulated.
+absl::Span<const KernelEntry> CublasLtRows();
+
 }  // namespace tensord::cuda
 
 #endif  // TENSORD_BACKENDS_CUDA_KERNELS_ROWS_H_
