@@ -15,6 +15,8 @@ constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &CublasLtRows,
 #endif
     &IdentityRows,
+    &MovementRows,
+    &PaddingRows,
 };
 
 std::vector<KernelEntry> Concatenated() {

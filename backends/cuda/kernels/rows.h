@@ -9,6 +9,8 @@ namespace tensord::cuda {
 // The rows of each family of kernels, in the order in which an operator's rows
 // are tried. Constant data of the backend's library.
 absl::Span<const KernelEntry> IdentityRows();
+absl::Span<const KernelEntry> MovementRows();
+absl::Span<const KernelEntry> PaddingRows();
 
 // Those of libraries that are opened at run time (libraries/); not emulated.
 absl::Span<const KernelEntry> CublasLtRows();

@@ -1,0 +1,30 @@
+#ifndef TENSORD_TESTS_BACKENDS_CUDA_NAMED_NODE_H_
+#define TENSORD_TESTS_BACKENDS_CUDA_NAMED_NODE_H_
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tests/support/kernel_runner.h"
+#include "tests/support/tolerances.h"
+
+namespace tensord::cuda {
+
+// A node that every CUDA kernel which accepts it must compute as the CPU's
+// first kernel does; at least one must accept it.
+struct NamedNode {
+  std::string name;  // letters, digits and underscores: part of a test's name
+  TestNode node;
+  Tolerance tolerance = {};
+
+  friend void PrintTo(const NamedNode& node, std::ostream* out) {
+    *out << node.name;
+  }
+};
+
+// By family of kernels.
+std::vector<NamedNode> MovementNodes();
+
+}  // namespace tensord::cuda
+
+#endif  // TENSORD_TESTS_BACKENDS_CUDA_NAMED_NODE_H_
