@@ -13,6 +13,7 @@ namespace {
 constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
 #ifndef TENSORD_CUDA_EMULATION
     &CublasLtRows,
+    &CudnnRows,
 #endif
     &IdentityRows,
     &MovementRows,

@@ -14,6 +14,7 @@ absl::Span<const KernelEntry> PaddingRows();
 
 // Those of libraries that are opened at run time (libraries/); not emulated.
 absl::Span<const KernelEntry> CublasLtRows();
+absl::Span<const KernelEntry> CudnnRows();
 
 }  // namespace tensord::cuda
 

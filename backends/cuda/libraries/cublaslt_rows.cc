@@ -19,6 +19,7 @@
 #include "backends/cuda/libraries/operand_address.h"
 #include "backends/cuda/libraries/product_plan.h"
 #include "backends/cuda/libraries/product_site.h"
+#include "backends/cuda/libraries/sibling.h"
 #include "backends/cuda/stream_of.h"
 
 namespace tensord::cuda {
@@ -29,6 +30,18 @@ absl::Status AcceptsProduct(const NodeSite& site) {
     return library.status();
   }
   return ResolveProduct(site).status();
+}
+
+constexpr const char* RowName(OpKind op, DType dtype) {
+  const bool is_matmul = op == OpKind::kMatMul;
+  switch (dtype) {
+    case DType::kFloat16:
+      return is_matmul ? "matmul_f16_cublaslt" : "gemm_f16_cublaslt";
+    case DType::kBFloat16:
+      return is_matmul ? "matmul_bf16_cublaslt" : "gemm_bf16_cublaslt";
+    default:
+      return is_matmul ? "matmul_f32_cublaslt" : "gemm_f32_cublaslt";
+  }
 }
 
 uint64_t ProductWorkspaceBytes(const NodeSite&) {
@@ -48,6 +61,10 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareProduct(
   if (!product.ok()) return product.status();
   absl::StatusOr<std::shared_ptr<const ProductPlan>> plan =
       ProductPlan::Create(product->problem, device);
+  if (absl::IsUnimplemented(plan.status())) {
+    return PrepareSibling(RowName(site.op, product->problem.dtype), site,
+                          device, kProductWorkspaceBytes, plan.status());
+  }
   if (!plan.ok()) return plan.status();
   auto state = std::make_unique<ProductState>();
   state->plan = *std::move(plan);
@@ -57,7 +74,7 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareProduct(
   return state;
 }
 
-absl::Status RunProduct(const KernelCall& call) {
+absl::Status RunOwnProduct(const KernelCall& call) {
   const auto& state = static_cast<const ProductState&>(*call.state);
   const auto address = [&](int input) {
     return InputAddress(call, input, state.element_bytes);
@@ -69,6 +86,10 @@ absl::Status RunProduct(const KernelCall& call) {
                           .bias = address(state.bias_input),
                           .y = OutputAddress(call, 0, state.element_bytes),
                           .workspace = call.context.workspace.address()});
+}
+
+absl::Status RunProduct(const KernelCall& call) {
+  return RunOrSibling(call, &RunOwnProduct);
 }
 
 // DeviceInfo's rate is that of float32; tensor cores take 16-bit factors about
@@ -87,10 +108,10 @@ KernelCost ProductCost(const NodeSite& site) {
           .efficiency = 0.8};
 }
 
-constexpr KernelEntry Row(OpKind op, DType dtype, const char* name) {
+constexpr KernelEntry Row(OpKind op, DType dtype) {
   return {.op = op,
           .dtypes = All(dtype),
-          .name = name,
+          .name = RowName(op, dtype),
           .source = "library:cublasLt",
           .accepts = &AcceptsProduct,
           .workspace_bytes = &ProductWorkspaceBytes,
@@ -101,12 +122,12 @@ constexpr KernelEntry Row(OpKind op, DType dtype, const char* name) {
 }
 
 constexpr KernelEntry kRows[] = {
-    Row(OpKind::kMatMul, DType::kFloat32, "matmul_f32_cublaslt"),
-    Row(OpKind::kMatMul, DType::kFloat16, "matmul_f16_cublaslt"),
-    Row(OpKind::kMatMul, DType::kBFloat16, "matmul_bf16_cublaslt"),
-    Row(OpKind::kGemm, DType::kFloat32, "gemm_f32_cublaslt"),
-    Row(OpKind::kGemm, DType::kFloat16, "gemm_f16_cublaslt"),
-    Row(OpKind::kGemm, DType::kBFloat16, "gemm_bf16_cublaslt"),
+    Row(OpKind::kMatMul, DType::kFloat32),
+    Row(OpKind::kMatMul, DType::kFloat16),
+    Row(OpKind::kMatMul, DType::kBFloat16),
+    Row(OpKind::kGemm, DType::kFloat32),
+    Row(OpKind::kGemm, DType::kFloat16),
+    Row(OpKind::kGemm, DType::kBFloat16),
 };
 
 }  // namespace

@@ -22,8 +22,7 @@ struct NamedNode {
   }
 };
 
-// By family of kernels; kernels_test.cc runs them.
-std::vector<NamedNode> IdentityNodes();
+// By family of kernels.
 std::vector<NamedNode> MovementNodes();
 
 }  // namespace tensord::cuda

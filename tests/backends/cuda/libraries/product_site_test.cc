@@ -1,58 +1,25 @@
 #include "backends/cuda/libraries/product_site.h"
 
-#include <memory>
-#include <vector>
-
 #include "absl/strings/match.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/backends/cuda/libraries/site_node.h"
 
 namespace tensord::cuda {
 namespace {
 
-// A node and its site, with `inputs` behind which stands one output.
-struct Node {
-  std::vector<DType> dtypes;
-  std::vector<Layout> layouts;
-  OpParams params;
-
-  NodeSite site(OpKind op) const {
-    return {.op = op,
-            .dtypes = dtypes,
-            .input_count = static_cast<int>(dtypes.size()) - 1,
-            .layouts = layouts,
-            .host_constants = {},
-            .params = params};
-  }
-};
-
-Node MakeNode(DType dtype, std::vector<Shape> operands,
-              OpParams params = NoParams{}) {
-  Node node{.dtypes = {}, .layouts = {}, .params = std::move(params)};
-  for (Shape& shape : operands) {
-    node.dtypes.push_back(dtype);
-    node.layouts.push_back(Layout::Contiguous(std::move(shape)));
-  }
-  return node;
-}
-
 // v0 + x1, then `activation`, behind a MatMul.
-OpParams WithEpilogue(OpKind activation, double parameter = 0,
-                      OpParams params = NoParams{}, int own_inputs = 2) {
-  auto epilogue = std::make_shared<Epilogue>();
-  epilogue->own_input_count = own_inputs;
-  epilogue->expression.input_count = 2;
-  epilogue->expression.steps = {{.op = OpKind::kAdd, .operands = {1, 0}},
-                                {.op = activation,
-                                 .operands = {2, ExpressionStep::kNoOperand},
-                                 .parameters = {parameter, 6}}};
-  params.epilogue = std::move(epilogue);
-  return params;
+OpParams WithEpilogue(OpKind activation, double parameter = 0) {
+  return WithSteps(NoParams{}, 2, 2,
+                   {{.op = OpKind::kAdd, .operands = {1, 0}},
+                    {.op = activation,
+                     .operands = {2, ExpressionStep::kNoOperand},
+                     .parameters = {parameter, 6}}});
 }
 
 TEST(ProductSite, RowsOfABatchThatMeetsOneMatrixAreOneTallMatrix) {
-  const Node node =
-      MakeNode(DType::kFloat16, {{8, 128, 768}, {768, 64}, {8, 128, 64}});
+  const SiteNode node =
+      MakeSiteNode(DType::kFloat16, {{8, 128, 768}, {768, 64}, {8, 128, 64}});
   const auto product = ResolveProduct(node.site(OpKind::kMatMul));
   ASSERT_TRUE(product.ok()) << product.status();
   EXPECT_EQ(product->problem.m, 8 * 128);
@@ -62,8 +29,8 @@ TEST(ProductSite, RowsOfABatchThatMeetsOneMatrixAreOneTallMatrix) {
 }
 
 TEST(ProductSite, OneRowOfMatricesMeetsABatch) {
-  const Node node =
-      MakeNode(DType::kFloat32, {{3, 4}, {2, 5, 4, 6}, {2, 5, 3, 6}});
+  const SiteNode node =
+      MakeSiteNode(DType::kFloat32, {{3, 4}, {2, 5, 4, 6}, {2, 5, 3, 6}});
   const auto product = ResolveProduct(node.site(OpKind::kMatMul));
   ASSERT_TRUE(product.ok()) << product.status();
   EXPECT_EQ(product->problem.batch, 10);
@@ -72,21 +39,22 @@ TEST(ProductSite, OneRowOfMatricesMeetsABatch) {
 }
 
 TEST(ProductSite, ABatchThatRepeatsInPartIsDeclined) {
-  const Node node =
-      MakeNode(DType::kFloat32, {{2, 1, 3, 4}, {2, 5, 4, 6}, {2, 5, 3, 6}});
+  const SiteNode node =
+      MakeSiteNode(DType::kFloat32, {{2, 1, 3, 4}, {2, 5, 4, 6}, {2, 5, 3, 6}});
   EXPECT_EQ(ResolveProduct(node.site(OpKind::kMatMul)).status().code(),
             absl::StatusCode::kUnimplemented);
 }
 
 TEST(ProductSite, AnEmptySumIsDeclined) {
-  const Node node = MakeNode(DType::kFloat32, {{3, 0}, {0, 6}, {3, 6}});
+  const SiteNode node = MakeSiteNode(DType::kFloat32, {{3, 0}, {0, 6}, {3, 6}});
   EXPECT_EQ(ResolveProduct(node.site(OpKind::kMatMul)).status().code(),
             absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(ProductSite, TheEpiloguesVectorIsTheBias) {
-  const Node node = MakeNode(DType::kFloat32, {{4, 8}, {8, 16}, {16}, {4, 16}},
-                             WithEpilogue(OpKind::kRelu));
+  const SiteNode node =
+      MakeSiteNode(DType::kFloat32, {{4, 8}, {8, 16}, {16}, {4, 16}},
+                   WithEpilogue(OpKind::kRelu));
   const auto product = ResolveProduct(node.site(OpKind::kMatMul));
   ASSERT_TRUE(product.ok()) << product.status();
   EXPECT_EQ(product->bias_input, 2);
@@ -96,9 +64,9 @@ TEST(ProductSite, TheEpiloguesVectorIsTheBias) {
 }
 
 TEST(ProductSite, TheEpiloguesMatrixIsTheAddend) {
-  const Node node =
-      MakeNode(DType::kFloat32, {{4, 8}, {8, 16}, {4, 16}, {4, 16}},
-               WithEpilogue(OpKind::kRelu));
+  const SiteNode node =
+      MakeSiteNode(DType::kFloat32, {{4, 8}, {8, 16}, {4, 16}, {4, 16}},
+                   WithEpilogue(OpKind::kRelu));
   const auto product = ResolveProduct(node.site(OpKind::kMatMul));
   ASSERT_TRUE(product.ok()) << product.status();
   EXPECT_EQ(product->bias_input, -1);
@@ -107,9 +75,9 @@ TEST(ProductSite, TheEpiloguesMatrixIsTheAddend) {
 }
 
 TEST(ProductSite, AColumnThatIsAddedIsDeclined) {
-  const Node node =
-      MakeNode(DType::kFloat32, {{4, 8}, {8, 16}, {4, 1}, {4, 16}},
-               WithEpilogue(OpKind::kRelu));
+  const SiteNode node =
+      MakeSiteNode(DType::kFloat32, {{4, 8}, {8, 16}, {4, 1}, {4, 16}},
+                   WithEpilogue(OpKind::kRelu));
   const auto status = ResolveProduct(node.site(OpKind::kMatMul)).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_TRUE(absl::StrContains(status.message(), "[4, 1]")) << status;
@@ -118,11 +86,11 @@ TEST(ProductSite, AColumnThatIsAddedIsDeclined) {
 TEST(ProductSite, GemmsScaledVectorIsNoBias) {
   GemmParams params;
   params.beta = 0.5f;
-  const Node scaled =
-      MakeNode(DType::kFloat32, {{4, 8}, {8, 16}, {16}, {4, 16}}, params);
+  const SiteNode scaled =
+      MakeSiteNode(DType::kFloat32, {{4, 8}, {8, 16}, {16}, {4, 16}}, params);
   EXPECT_FALSE(ResolveProduct(scaled.site(OpKind::kGemm)).ok());
-  const Node whole =
-      MakeNode(DType::kFloat32, {{4, 8}, {8, 16}, {4, 16}, {4, 16}}, params);
+  const SiteNode whole = MakeSiteNode(
+      DType::kFloat32, {{4, 8}, {8, 16}, {4, 16}, {4, 16}}, params);
   const auto product = ResolveProduct(whole.site(OpKind::kGemm));
   ASSERT_TRUE(product.ok()) << product.status();
   EXPECT_EQ(product->problem.beta, 0.5f);
@@ -131,8 +99,9 @@ TEST(ProductSite, GemmsScaledVectorIsNoBias) {
 
 TEST(ProductSite, GeluByErfIsComputedByTanhOnlyInsideTheTolerance) {
   const auto accepts = [](DType dtype, int64_t depth, double by_tanh) {
-    const Node node = MakeNode(dtype, {{4, depth}, {depth, 16}, {16}, {4, 16}},
-                               WithEpilogue(OpKind::kGelu, by_tanh));
+    const SiteNode node =
+        MakeSiteNode(dtype, {{4, depth}, {depth, 16}, {16}, {4, 16}},
+                     WithEpilogue(OpKind::kGelu, by_tanh));
     return ResolveProduct(node.site(OpKind::kMatMul)).ok();
   };
   EXPECT_TRUE(accepts(DType::kFloat32, 8, 1));
@@ -143,7 +112,7 @@ TEST(ProductSite, GeluByErfIsComputedByTanhOnlyInsideTheTolerance) {
 
 TEST(ProductSite, OtherActivationsAreDeclinedByName) {
   for (OpKind op : {OpKind::kTanh, OpKind::kClip}) {
-    const Node node = MakeNode(
+    const SiteNode node = MakeSiteNode(
         DType::kFloat16, {{4, 8}, {8, 16}, {16}, {4, 16}}, WithEpilogue(op));
     const auto status = ResolveProduct(node.site(OpKind::kMatMul)).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
@@ -152,8 +121,9 @@ TEST(ProductSite, OtherActivationsAreDeclinedByName) {
 }
 
 TEST(ProductSite, WithoutShapesTheRestIsJudged) {
-  Node node = MakeNode(DType::kFloat16, {{4, 8}, {8, 16}, {16}, {4, 16}},
-                       WithEpilogue(OpKind::kGelu));
+  SiteNode node =
+      MakeSiteNode(DType::kFloat16, {{4, 8}, {8, 16}, {16}, {4, 16}},
+                   WithEpilogue(OpKind::kGelu));
   node.layouts.clear();
   EXPECT_TRUE(ResolveProduct(node.site(OpKind::kMatMul)).ok());
   node.params = WithEpilogue(OpKind::kTanh);
@@ -161,7 +131,7 @@ TEST(ProductSite, WithoutShapesTheRestIsJudged) {
 }
 
 TEST(ProductSite, AnOffsetLimitsTheAlignment) {
-  Node node = MakeNode(DType::kFloat16, {{4, 8}, {8, 16}, {4, 16}});
+  SiteNode node = MakeSiteNode(DType::kFloat16, {{4, 8}, {8, 16}, {4, 16}});
   EXPECT_EQ(ResolveProduct(node.site(OpKind::kMatMul))->problem.alignment, 16u);
   node.layouts[1].offset = 2;
   EXPECT_EQ(ResolveProduct(node.site(OpKind::kMatMul))->problem.alignment, 4u);
