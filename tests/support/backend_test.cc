@@ -6,6 +6,9 @@
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/host_worker_pool.h"
 #include "backends/null/null_backend.h"
+#if TENSORD_HAVE_CUDA
+#include "tests/support/cuda_devices.h"
+#endif
 
 namespace tensord {
 namespace {
@@ -60,16 +63,27 @@ std::vector<DeviceParam> FakeParams() {
                     FakeDelivery::kReversed)};
 }
 
+std::vector<DeviceParam> GpuParams() {
+#if TENSORD_HAVE_CUDA
+  return CudaParams();
+#else
+  return {};
+#endif
+}
+
 }  // namespace
 
 ::testing::internal::ParamGenerator<DeviceParam> AvailableDevices() {
   std::vector<DeviceParam> params = {CpuParam(0), CpuParam(1), NullParam(0)};
   for (DeviceParam& fake : FakeParams()) params.push_back(std::move(fake));
+  for (DeviceParam& gpu : GpuParams()) params.push_back(std::move(gpu));
   return ::testing::ValuesIn(params);
 }
 
 ::testing::internal::ParamGenerator<DeviceParam> ComputingDevices() {
-  return ::testing::ValuesIn(std::vector<DeviceParam>{CpuParam(0)});
+  std::vector<DeviceParam> params = {CpuParam(0)};
+  for (DeviceParam& gpu : GpuParams()) params.push_back(std::move(gpu));
+  return ::testing::ValuesIn(params);
 }
 
 ::testing::internal::ParamGenerator<DeviceParam> FakeDevices() {

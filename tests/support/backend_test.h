@@ -36,9 +36,8 @@ struct DeviceParam {
   }
 };
 
-// Every device that this machine has: cpu:0, cpu:1, null:0 and the fakes. A
-// backend that is a plugin adds its devices here, and thereby runs the whole
-// contract.
+// Every device that tests run on: cpu:0, cpu:1, null:0, the fakes, and where
+// there is a CUDA toolkit an emulated GPU (cuda_devices.h).
 ::testing::internal::ParamGenerator<DeviceParam> AvailableDevices();
 
 // Those of them whose kernels compute what the operator says: for tests of

@@ -1,17 +1,16 @@
 #include "backends/cuda/emulation/grid.h"
 
-#include <ucontext.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <vector>
 
+#include "backends/cuda/emulation/fiber.h"
+
 namespace tensord::cuda::emulation {
 namespace {
 
 constexpr int kWarpSize = 32;
-constexpr size_t kStackBytes = 256 * 1024;
 
 // Threads that wait for each other: a block, or some lanes of a warp.
 struct Barrier {
@@ -25,24 +24,27 @@ struct Warp {
   std::byte shown[kWarpSize][16];
 };
 
-struct Fiber {
-  ucontext_t context;
-  std::unique_ptr<std::byte[]> stack;
-  uint3 index;
-  bool is_done = false;
+void FiberMain();
+
+// What runs threads of a block: one after the other, until one has to wait.
+struct Worker {
+  Fiber fiber{&FiberMain};
+  int thread = 0;  // which of the block's
+  bool is_idle = true;
 };
 
 // The block that runs now on this host thread.
 struct Block {
   ThreadState state;
   absl::FunctionRef<void()>* kernel = nullptr;
-  ucontext_t scheduler;
-  std::vector<std::unique_ptr<Fiber>> fibers;  // kept for the next block
+  std::vector<std::unique_ptr<Worker>> workers;  // kept for the next block
+  size_t running = 0;                            // which of the workers
   std::vector<Warp> warps;
   std::vector<std::byte> shared;
   Barrier barrier;
-  int live_count = 0;
-  int running = 0;
+  int thread_count = 0;
+  int next_thread = 0;  // the first that has not begun
+  int live_count = 0;   // those that have not ended
   bool has_progress = false;
 };
 
@@ -51,9 +53,7 @@ Block& TheBlock() {
   return block;
 }
 
-void Yield(Block& block) {
-  swapcontext(&block.fibers[block.running]->context, &block.scheduler);
-}
+int RunningThread(Block& block) { return block.workers[block.running]->thread; }
 
 void Open(Block& block, Barrier& barrier) {
   barrier.arrived = 0;
@@ -64,10 +64,14 @@ void Open(Block& block, Barrier& barrier) {
 void Await(Block& block, Barrier& barrier, int count) {
   if (++barrier.arrived >= count) return Open(block, barrier);
   const uint64_t generation = barrier.generation;
-  while (barrier.generation == generation) Yield(block);
+  while (barrier.generation == generation) {
+    block.workers[block.running]->fiber.Yield();
+  }
 }
 
-Warp& WarpOf(Block& block) { return block.warps[block.running / kWarpSize]; }
+Warp& WarpOf(Block& block) {
+  return block.warps[RunningThread(block) / kWarpSize];
+}
 
 // Who has ended counts no more for those who wait.
 void Leave(Block& block) {
@@ -79,47 +83,61 @@ void Leave(Block& block) {
   block.has_progress = true;
 }
 
+void ShowThread(Block& block) {
+  const dim3 size = block.state.block_dim;
+  const auto at = static_cast<unsigned>(RunningThread(block));
+  block.state.thread_index = {at % size.x, at / size.x % size.y,
+                              at / size.x / size.y};
+}
+
+// Threads that never wait are run here one after the other, without a change of
+// stacks.
 void FiberMain() {
   Block& block = TheBlock();
-  (*block.kernel)();
-  block.fibers[block.running]->is_done = true;
-  Leave(block);
-  Yield(block);
+  while (true) {
+    Worker& worker = *block.workers[block.running];
+    while (block.next_thread < block.thread_count) {
+      worker.thread = block.next_thread++;
+      ShowThread(block);
+      (*block.kernel)();
+      Leave(block);
+    }
+    worker.is_idle = true;
+    worker.fiber.Yield();
+  }
+}
+
+void Resume(Block& block, size_t worker) {
+  block.running = worker;
+  block.workers[worker]->is_idle = false;
+  ShowThread(block);
+  block.workers[worker]->fiber.Resume();
 }
 
 void Prepare(Block& block, int thread_count) {
-  while (static_cast<int>(block.fibers.size()) < thread_count) {
-    block.fibers.push_back(std::make_unique<Fiber>());
-    block.fibers.back()->stack = std::make_unique<std::byte[]>(kStackBytes);
-  }
   block.warps.assign((thread_count + kWarpSize - 1) / kWarpSize, Warp{});
-  block.barrier = {};
-  block.live_count = thread_count;
-  const dim3 size = block.state.block_dim;
   for (int i = 0; i < thread_count; ++i) {
-    Fiber& fiber = *block.fibers[i];
-    const unsigned at = static_cast<unsigned>(i);
-    fiber.index = {at % size.x, at / size.x % size.y, at / size.x / size.y};
-    fiber.is_done = false;
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.get();
-    fiber.context.uc_stack.ss_size = kStackBytes;
-    fiber.context.uc_link = nullptr;
-    makecontext(&fiber.context, FiberMain, 0);
     block.warps[i / kWarpSize].live_mask |= 1u << (i % kWarpSize);
   }
+  block.barrier = {};
+  block.thread_count = block.live_count = thread_count;
+  block.next_thread = 0;
 }
 
 void RunBlock(Block& block, int thread_count) {
   Prepare(block, thread_count);
+  size_t used = 0;
   while (block.live_count > 0) {
     block.has_progress = false;
-    for (int i = 0; i < thread_count; ++i) {
-      Fiber& fiber = *block.fibers[i];
-      if (fiber.is_done) continue;
-      block.running = i;
-      block.state.thread_index = fiber.index;
-      swapcontext(&block.scheduler, &fiber.context);
+    while (block.next_thread < block.thread_count) {
+      if (used == block.workers.size()) {
+        block.workers.push_back(std::make_unique<Worker>());
+      }
+      Resume(block, used++);
+      block.has_progress = true;
+    }
+    for (size_t i = 0; i < used; ++i) {
+      if (!block.workers[i]->is_idle) Resume(block, i);
     }
     if (!block.has_progress) {
       std::fprintf(stderr, "emulated block: its threads wait for each other\n");
@@ -155,7 +173,7 @@ void SyncThreads() {
   Await(block, block.barrier, block.live_count);
 }
 
-int LaneIndex() { return TheBlock().running % kWarpSize; }
+int LaneIndex() { return RunningThread(TheBlock()) % kWarpSize; }
 
 void SyncWarp(unsigned mask) {
   Block& block = TheBlock();

@@ -22,7 +22,8 @@ struct NamedNode {
   }
 };
 
-// By family of kernels.
+// By family of kernels; kernels_test.cc runs them.
+std::vector<NamedNode> IdentityNodes();
 std::vector<NamedNode> MovementNodes();
 
 }  // namespace tensord::cuda

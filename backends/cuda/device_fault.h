@@ -1,0 +1,45 @@
+#ifndef TENSORD_BACKENDS_CUDA_DEVICE_FAULT_H_
+#define TENSORD_BACKENDS_CUDA_DEVICE_FAULT_H_
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "backends/api/device_id.h"
+
+namespace tensord::cuda {
+
+// Whether a device is lost, and by what. It is set by whoever sees a sticky
+// error first, and stays.
+//
+// Threading: thread-safe. Ownership: the device's; everything of that device
+//   refers to it.
+class DeviceFault {
+ public:
+  explicit DeviceFault(DeviceId device) : device_(device) {}
+
+  // What a call of the runtime gave, as a status: a sticky error is noted, and
+  // once there is one it is what every call gives (kUnavailable).
+  absl::Status Check(cudaError_t error, absl::string_view call);
+
+  // The same for an error after which nothing of the device can be trusted,
+  // whatever its kind.
+  absl::Status Lose(cudaError_t error, absl::string_view call);
+
+  bool is_lost() const { return is_lost_.load(std::memory_order_acquire); }
+  absl::Status status() const;
+
+ private:
+  const DeviceId device_;
+  std::atomic<bool> is_lost_{false};
+  mutable absl::Mutex mu_;
+  absl::Status status_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace tensord::cuda
+
+#endif  // TENSORD_BACKENDS_CUDA_DEVICE_FAULT_H_
