@@ -15,9 +15,7 @@ constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &CublasLtRows,
     &CudnnRows,
 #endif
-    &IdentityRows,
-    &MovementRows,
-    &PaddingRows,
+    &IdentityRows, &ElementwiseRows, &MovementRows, &PaddingRows,
 };
 
 std::vector<KernelEntry> Concatenated() {

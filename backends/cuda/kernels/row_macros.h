@@ -32,13 +32,29 @@
       ROW(double, kFloat64, "f64", __VA_ARGS__), \
       ROW(__half, kFloat16, "f16", __VA_ARGS__), \
       ROW(__nv_bfloat16, kBFloat16, "bf16", __VA_ARGS__)
+#define TENSORD_CUDA_SIGNED_INTEGERS(ROW, ...)  \
+  ROW(int8_t, kInt8, "i8", __VA_ARGS__),        \
+      ROW(int16_t, kInt16, "i16", __VA_ARGS__), \
+      ROW(int32_t, kInt32, "i32", __VA_ARGS__), \
+      ROW(int64_t, kInt64, "i64", __VA_ARGS__)
+#define TENSORD_CUDA_UNSIGNED_INTEGERS(ROW, ...)  \
+  ROW(uint8_t, kUInt8, "u8", __VA_ARGS__),        \
+      ROW(uint16_t, kUInt16, "u16", __VA_ARGS__), \
+      ROW(uint32_t, kUInt32, "u32", __VA_ARGS__), \
+      ROW(uint64_t, kUInt64, "u64", __VA_ARGS__)
 #define TENSORD_CUDA_INTEGERS(ROW, ...)           \
-  ROW(int8_t, kInt8, "i8", __VA_ARGS__),          \
-      ROW(int16_t, kInt16, "i16", __VA_ARGS__),   \
+  TENSORD_CUDA_SIGNED_INTEGERS(ROW, __VA_ARGS__), \
+      TENSORD_CUDA_UNSIGNED_INTEGERS(ROW, __VA_ARGS__)
+#define TENSORD_CUDA_SIGNED_NUMBERS(ROW, ...) \
+  TENSORD_CUDA_FLOATS(ROW, __VA_ARGS__),      \
+      TENSORD_CUDA_SIGNED_INTEGERS(ROW, __VA_ARGS__)
+#define TENSORD_CUDA_NUMBERS(ROW, ...) \
+  TENSORD_CUDA_FLOATS(ROW, __VA_ARGS__), TENSORD_CUDA_INTEGERS(ROW, __VA_ARGS__)
+// Floats, and the integers that sums and products are made of.
+#define TENSORD_CUDA_WIDE_NUMBERS(ROW, ...)       \
+  TENSORD_CUDA_FLOATS(ROW, __VA_ARGS__),          \
       ROW(int32_t, kInt32, "i32", __VA_ARGS__),   \
       ROW(int64_t, kInt64, "i64", __VA_ARGS__),   \
-      ROW(uint8_t, kUInt8, "u8", __VA_ARGS__),    \
-      ROW(uint16_t, kUInt16, "u16", __VA_ARGS__), \
       ROW(uint32_t, kUInt32, "u32", __VA_ARGS__), \
       ROW(uint64_t, kUInt64, "u64", __VA_ARGS__)
 

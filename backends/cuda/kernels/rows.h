@@ -9,6 +9,7 @@ namespace tensord::cuda {
 // The rows of each family of kernels, in the order in which an operator's rows
 // are tried. Constant data of the backend's library.
 absl::Span<const KernelEntry> IdentityRows();
+absl::Span<const KernelEntry> ElementwiseRows();
 absl::Span<const KernelEntry> MovementRows();
 absl::Span<const KernelEntry> PaddingRows();
 

@@ -123,6 +123,8 @@ std::string NodeName(const ::testing::TestParamInfo<NamedNode>& info) {
   return info.param.name;
 }
 
+INSTANTIATE_TEST_SUITE_P(Elementwise, CudaKernelTest,
+                         ::testing::ValuesIn(ElementwiseNodes()), NodeName);
 INSTANTIATE_TEST_SUITE_P(Identity, CudaKernelTest,
                          ::testing::ValuesIn(IdentityNodes()), NodeName);
 INSTANTIATE_TEST_SUITE_P(Movement, CudaKernelTest,
