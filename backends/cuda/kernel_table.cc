@@ -16,6 +16,11 @@ constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &CudnnRows,
 #endif
     &IdentityRows, &ElementwiseRows, &MovementRows, &PaddingRows,
+    &IdentityRows,
+    &MovementRows,
+    &PaddingRows,
+    &PoolRows,
+    &GlobalPoolRows,
 };
 
 std::vector<KernelEntry> Concatenated() {

@@ -12,6 +12,8 @@ absl::Span<const KernelEntry> IdentityRows();
 absl::Span<const KernelEntry> ElementwiseRows();
 absl::Span<const KernelEntry> MovementRows();
 absl::Span<const KernelEntry> PaddingRows();
+absl::Span<const KernelEntry> PoolRows();
+absl::Span<const KernelEntry> GlobalPoolRows();
 
 // Those of libraries that are opened at run time (libraries/); not emulated.
 absl::Span<const KernelEntry> CublasLtRows();

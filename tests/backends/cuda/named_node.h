@@ -26,6 +26,7 @@ struct NamedNode {
 std::vector<NamedNode> ElementwiseNodes();
 std::vector<NamedNode> IdentityNodes();
 std::vector<NamedNode> MovementNodes();
+std::vector<NamedNode> PoolNodes();
 
 }  // namespace tensord::cuda
 
