@@ -146,9 +146,9 @@
          .caps = {.in_place_inputs = 0b111})
 #define COPY(dtype, bytes, suffix, op, name, file) \
   KERNEL(op, name "_" suffix, All(DType::dtype), file, .run = &Run##op<bytes>)
-#define COPY_AT_COST(dtype, bytes, suffix, op, name, file) \
-  KERNEL(op, name "_" suffix, All(DType::dtype), file,     \
-         .cost = &op##Cost, .run = &Run##op<bytes>)
+#define COPY_AT_COST(dtype, bytes, suffix, op, name, file)                \
+  KERNEL(op, name "_" suffix, All(DType::dtype), file, .cost = &op##Cost, \
+         .run = &Run##op<bytes>)
 #define POOL(T, suffix, op, name)                          \
   KERNEL(op, name "_" suffix, All(kDTypeOf<T>), "pool.cc", \
          .accepts = &AcceptsPool, .cost = &PoolCost, .run = &Run##op<T>)
@@ -173,11 +173,11 @@
          .prepare = &PrepareConvChannelsLast<T>,                        \
          .cost = &ConvChannelsLastCost, .run = &RunConvChannelsLast<T>, \
          .caps = {.takes_channels_last = true})
-#define MAX_POOL_INDICES(T, suffix, ...)                                    \
-  KERNEL(MaxPool, "max_pool_indices_" suffix,                               \
-         Takes({kDTypeOf<T>}, {kDTypeOf<T>, DType::kInt64}),                \
-         "max_pool_indices.cc", .accepts = &AcceptsPool, .cost = &PoolCost, \
-         .run = &RunMaxPoolIndices<T>)
+#define MAX_POOL_INDICES(T, suffix, ...)                           \
+  KERNEL(MaxPool, "max_pool_indices_" suffix,                      \
+         Takes({kDTypeOf<T>}, {kDTypeOf<T>, DType::kInt64}),       \
+         "max_pool_indices.cc", .accepts = &AcceptsMaxPoolIndices, \
+         .cost = &PoolCost, .run = &RunMaxPoolIndices<T>)
 #define MAX_UNPOOL(dtype, bytes, suffix)                       \
   KERNEL(MaxUnpool, "max_unpool_" suffix,                      \
          Takes({DType::dtype, DType::kInt64}, {DType::dtype}), \

@@ -358,6 +358,7 @@ absl::Status RunPad(const KernelCall& call);
 
 // pool.cc
 absl::Status AcceptsPool(const NodeSite& site);
+absl::Status AcceptsMaxPoolIndices(const NodeSite& site);
 KernelCost PoolCost(const NodeSite& site);
 template <typename T>
 absl::Status RunAveragePool(const KernelCall& call);

@@ -30,6 +30,16 @@ int64_t ColumnMajor(const pool::Axes& axes, int64_t offset) {
 
 }  // namespace
 
+// The row's dtypes also match a node that has no second output.
+absl::Status AcceptsMaxPoolIndices(const NodeSite& site) {
+  const int outputs = static_cast<int>(site.dtypes.size()) - site.input_count;
+  if (outputs < 2 || site.output_dtype(1) == DType::kUndefined) {
+    return absl::FailedPreconditionError("nobody asks for indices");
+  }
+  if (site.layouts.empty()) return absl::OkStatus();
+  return pool::CheckSpatialRank(site.input(0).shape);
+}
+
 template <typename T>
 absl::Status RunMaxPoolIndices(const KernelCall& call) {
   using C = ComputeType<T>;

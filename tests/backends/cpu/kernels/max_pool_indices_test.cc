@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tests/support/kernel_runner.h"
 #include "tests/support/matchers.h"
 #include "tests/support/run_op.h"
 
@@ -172,6 +173,22 @@ TEST(MaxUnpoolTest, OfEqualIndicesTheLastWins) {
                                     Tensor<int64_t>({1, 1, 2}, {1, 1})},
                          .attributes = {{"kernel_shape", Ints{1}}}}),
               Near({0, 6}, 0));
+}
+
+// The kernel would write them past the end of the node's outputs.
+TEST(MaxPoolIndicesTest, AreNotFoundForNodesWithoutThem) {
+  PoolParams params;
+  params.kernel_shape = {2, 2};
+  TestNode node{.op = OpKind::kMaxPool,
+                .inputs = {Pattern(DType::kFloat32, Shape({1, 1, 4, 4}))},
+                .outputs = {{DType::kFloat32, Shape({1, 1, 3, 3})}},
+                .params = params};
+  const Backend& backend = *CpuTestDevice().backend;
+  EXPECT_EQ(KernelsFor(backend, node).size(), 1u);
+  node.outputs.push_back({DType::kUndefined, Shape()});
+  EXPECT_EQ(KernelsFor(backend, node).size(), 1u);
+  node.outputs[1] = {DType::kInt64, Shape({1, 1, 3, 3})};
+  EXPECT_EQ(KernelsFor(backend, node).size(), 1u);
 }
 
 }  // namespace
