@@ -15,12 +15,16 @@ constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &CublasLtRows,
     &CudnnRows,
 #endif
-    &IdentityRows, &ElementwiseRows, &MovementRows, &PaddingRows,
     &IdentityRows,
+    &ElementwiseRows,
     &MovementRows,
     &PaddingRows,
     &PoolRows,
     &GlobalPoolRows,
+    &GatherRows,
+    &ScatterRows,
+    &TopKRows,
+    &FillRows,
 };
 
 std::vector<KernelEntry> Concatenated() {

@@ -19,6 +19,7 @@
 
 #include "backends/api/kernel.h"
 #include "backends/cuda/kernels/divisor.h"
+#include "backends/cuda/kernels/element.h"
 #include "backends/cuda/kernels/host_arguments.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/kernels/row_macros.h"
@@ -26,15 +27,6 @@
 
 namespace tensord::cuda {
 namespace {
-
-// Counts up to here are walked with 32-bit indices.
-constexpr int64_t kMostNarrow = int64_t{1} << 30;
-
-template <int kBytes>
-using ElementOf = std::conditional_t<
-    kBytes == 1, uint8_t,
-    std::conditional_t<kBytes == 2, uint16_t,
-                       std::conditional_t<kBytes == 4, uint32_t, uint64_t>>>;
 
 // Dimensions of y, the innermost last; those that are not padded are merged.
 template <typename Index>
@@ -66,7 +58,7 @@ template <typename Element, typename Index>
 __global__ void PadElements(PadAxes<Index> axes, const Element* x,
                             const Element* value, Element* y, Index count) {
   using Signed = std::make_signed_t<Index>;
-  const Element outside = value == nullptr ? Element{0} : *value;
+  const Element outside = value == nullptr ? Element{} : *value;
   const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
   for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
        i < count; i += step) {
@@ -100,7 +92,7 @@ __global__ void TriluElements(const Element* x, const int64_t* diagonal,
     const int64_t c = i % columns;
     const int64_t r = i / columns % rows;
     const bool stays = is_upper ? c >= r + k : c <= r + k;
-    y[i] = stays ? x[i] : Element{0};
+    y[i] = stays ? x[i] : Element{};
   }
 }
 

@@ -28,6 +28,7 @@
 #include "backends/api/kernel.h"
 #include "backends/api/window.h"
 #include "backends/cuda/kernels/divisor.h"
+#include "backends/cuda/kernels/element.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/kernels/number.h"
 #include "backends/cuda/kernels/row_macros.h"
@@ -37,8 +38,6 @@ namespace tensord::cuda {
 namespace {
 
 constexpr int kSpatialRank = 3;
-// Extents and counts below it are walked with 32-bit indices.
-constexpr int64_t kMostNarrow = int64_t{1} << 30;
 
 enum class Reduction { kMaximum, kMean, kNorm };
 
@@ -349,11 +348,8 @@ absl::Status RunPool(const KernelCall& call) {
   if (!is_narrow) {
     return EnqueueWindows<T, int64_t, 1>(call, geometry, kReduction);
   }
-  const auto is_aligned = [](const void* address) {
-    return reinterpret_cast<uintptr_t>(address) % 16 == 0;
-  };
   if (params.channels_last && geometry.channels % kVector == 0 &&
-      is_aligned(call.input<T>(0)) && is_aligned(call.output<T>(0))) {
+      IsAligned(call.input<T>(0), 16) && IsAligned(call.output<T>(0), 16)) {
     return EnqueueWindows<T, int32_t, kVector>(call, geometry, kReduction);
   }
   return EnqueueWindows<T, int32_t, 1>(call, geometry, kReduction);

@@ -14,6 +14,10 @@ absl::Span<const KernelEntry> MovementRows();
 absl::Span<const KernelEntry> PaddingRows();
 absl::Span<const KernelEntry> PoolRows();
 absl::Span<const KernelEntry> GlobalPoolRows();
+absl::Span<const KernelEntry> GatherRows();
+absl::Span<const KernelEntry> ScatterRows();
+absl::Span<const KernelEntry> TopKRows();
+absl::Span<const KernelEntry> FillRows();
 
 // Those of libraries that are opened at run time (libraries/); not emulated.
 absl::Span<const KernelEntry> CublasLtRows();

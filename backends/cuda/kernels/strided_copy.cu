@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "backends/cuda/kernels/divisor.h"
+#include "backends/cuda/kernels/element.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/kernels/strided_copy.h"
 
@@ -21,8 +21,6 @@ constexpr int kMaxLoops = 32;
 constexpr int kMaxRowCopies = 32;
 // Loads of one thread that are on their way together.
 constexpr int kInFlight = 4;
-// Offsets in 32 bits leave room for the strides of a grid.
-constexpr int64_t kMostNarrow = int64_t{1} << 30;
 // Below so many elements along either dimension tiles would be mostly empty.
 constexpr int64_t kLeastTiled = 12;
 
@@ -199,10 +197,6 @@ __global__ void CopyRows(RowBatch batch) {
 
 using Loop = StridedCopy::Loop;
 
-bool IsAligned(const void* address, int bytes) {
-  return reinterpret_cast<uintptr_t>(address) % bytes == 0;
-}
-
 // Loops of one round are dropped; the others are brought into the
 // destination's order, and those that are one loop in both tensors merged.
 void Merge(StridedCopy& copy) {
@@ -340,11 +334,6 @@ absl::Status EnqueueAs(const LaunchContext& context, const StridedCopy& copy) {
                     : EnqueueElements<Element, uint64_t>(context, copy);
 }
 
-absl::Status NoSuchSize(int element_bytes) {
-  return absl::InternalError(
-      absl::StrCat("no element has ", element_bytes, " bytes"));
-}
-
 // The widest elements in which all copies can be made.
 int WidthOf(absl::Span<const RowCopy> copies, int element_bytes) {
   int factor = 16 / element_bytes;
@@ -369,20 +358,10 @@ absl::Status EnqueueBatch(const LaunchContext& context, const RowBatch& batch,
   }
   LaunchShape shape = ForElements((most + kInFlight - 1) / kInFlight);
   shape.grid.y = static_cast<unsigned>(batch_size);
-  switch (width) {
-    case 1:
-      return Launch(context, CopyRows<uint8_t>, shape, batch);
-    case 2:
-      return Launch(context, CopyRows<uint16_t>, shape, batch);
-    case 4:
-      return Launch(context, CopyRows<uint32_t>, shape, batch);
-    case 8:
-      return Launch(context, CopyRows<uint2>, shape, batch);
-    case 16:
-      return Launch(context, CopyRows<uint4>, shape, batch);
-    default:
-      return NoSuchSize(width);
-  }
+  return VisitElementBytes(width, [&](auto bytes) {
+    return Launch(context, CopyRows<ElementOf<decltype(bytes)::value>>, shape,
+                  batch);
+  });
 }
 
 }  // namespace
@@ -403,20 +382,9 @@ absl::Status Enqueue(const LaunchContext& context, StridedCopy copy) {
                   static_cast<uint64_t>(bytes));
   }
   Widen(copy);
-  switch (copy.element_bytes) {
-    case 1:
-      return EnqueueAs<uint8_t>(context, copy);
-    case 2:
-      return EnqueueAs<uint16_t>(context, copy);
-    case 4:
-      return EnqueueAs<uint32_t>(context, copy);
-    case 8:
-      return EnqueueAs<uint2>(context, copy);
-    case 16:
-      return EnqueueAs<uint4>(context, copy);
-    default:
-      return NoSuchSize(copy.element_bytes);
-  }
+  return VisitElementBytes(copy.element_bytes, [&](auto bytes) {
+    return EnqueueAs<ElementOf<decltype(bytes)::value>>(context, copy);
+  });
 }
 
 absl::Status Enqueue(const LaunchContext& context,

@@ -129,6 +129,10 @@ INSTANTIATE_TEST_SUITE_P(Identity, CudaKernelTest,
                          ::testing::ValuesIn(IdentityNodes()), NodeName);
 INSTANTIATE_TEST_SUITE_P(Movement, CudaKernelTest,
                          ::testing::ValuesIn(MovementNodes()), NodeName);
+INSTANTIATE_TEST_SUITE_P(Pool, CudaKernelTest, ::testing::ValuesIn(PoolNodes()),
+                         NodeName);
+INSTANTIATE_TEST_SUITE_P(Indexing, CudaKernelTest,
+                         ::testing::ValuesIn(IndexingNodes()), NodeName);
 
 }  // namespace
 }  // namespace tensord::cuda

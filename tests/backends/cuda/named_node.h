@@ -27,6 +27,7 @@ std::vector<NamedNode> ElementwiseNodes();
 std::vector<NamedNode> IdentityNodes();
 std::vector<NamedNode> MovementNodes();
 std::vector<NamedNode> PoolNodes();
+std::vector<NamedNode> IndexingNodes();
 
 }  // namespace tensord::cuda
 
