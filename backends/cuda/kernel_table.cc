@@ -10,6 +10,8 @@ namespace {
 // An operator's rows in order of preference: those of libraries first, then
 // specialised ones, the portable ones last. Where two families have rows of one
 // operator, their order here decides.
+// One a line, since many hands add to it.
+// clang-format off
 constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
 #ifndef TENSORD_CUDA_EMULATION
     &CublasLtRows,
@@ -25,7 +27,9 @@ constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &ScatterRows,
     &TopKRows,
     &FillRows,
+    &ReduceRows,
 };
+// clang-format on
 
 std::vector<KernelEntry> Concatenated() {
   std::vector<KernelEntry> rows;

@@ -125,6 +125,8 @@ std::string NodeName(const ::testing::TestParamInfo<NamedNode>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Elementwise, CudaKernelTest,
                          ::testing::ValuesIn(ElementwiseNodes()), NodeName);
+INSTANTIATE_TEST_SUITE_P(Reduce, CudaKernelTest,
+                         ::testing::ValuesIn(ReduceNodes()), NodeName);
 INSTANTIATE_TEST_SUITE_P(Identity, CudaKernelTest,
                          ::testing::ValuesIn(IdentityNodes()), NodeName);
 INSTANTIATE_TEST_SUITE_P(Movement, CudaKernelTest,
