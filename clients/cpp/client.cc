@@ -45,6 +45,8 @@ absl::StatusOr<Client> Client::Connect(absl::string_view address,
   connection->options = std::move(options);
   connection->graphs = v1::GraphService::NewStub(channel);
   connection->executions = v1::ExecutionService::NewStub(channel);
+  connection->sessions = v1::SessionService::NewStub(channel);
+  connection->tensors = v1::TensorService::NewStub(channel);
   connection->devices = v1::DeviceService::NewStub(channel);
   connection->profile = v1::ProfileService::NewStub(channel);
   connection->health = grpc::health::v1::Health::NewStub(channel);
@@ -61,34 +63,26 @@ absl::StatusOr<v1::GraphInfo> Client::GetGraph(absl::string_view graph_id,
                                                const CallOptions& call) {
   v1::GetGraphRequest request;
   request.set_graph_id(std::string(graph_id));
-  return Unary(*connection_->graphs, &v1::GraphService::Stub::GetGraph, request,
-               connection_->DeadlineOf(call));
+  return connection_->Call(*connection_->graphs,
+                           &v1::GraphService::Stub::GetGraph, request, call);
 }
 
 absl::StatusOr<std::vector<v1::GraphInfo>> Client::ListGraphs(
     const CallOptions& call) {
-  const absl::Time deadline = connection_->DeadlineOf(call);
-  std::vector<v1::GraphInfo> graphs;
   v1::ListGraphsRequest request;
   request.set_page_size(1000);
-  do {
-    auto page = Unary(*connection_->graphs, &v1::GraphService::Stub::ListGraphs,
-                      request, deadline);
-    if (!page.ok()) return page.status();
-    for (v1::GraphInfo& graph : *page->mutable_graphs()) {
-      graphs.push_back(std::move(graph));
-    }
-    request.set_page_token(page->next_page_token());
-  } while (!request.page_token().empty());
-  return graphs;
+  return connection_->Pages(
+      *connection_->graphs, &v1::GraphService::Stub::ListGraphs,
+      std::move(request), &v1::ListGraphsResponse::mutable_graphs, call);
 }
 
 absl::Status Client::DeleteGraph(absl::string_view graph_id,
                                  const CallOptions& call) {
   v1::DeleteGraphRequest request;
   request.set_graph_id(std::string(graph_id));
-  return Unary(*connection_->graphs, &v1::GraphService::Stub::DeleteGraph,
-               request, connection_->DeadlineOf(call))
+  return connection_
+      ->Call(*connection_->graphs, &v1::GraphService::Stub::DeleteGraph,
+             request, call)
       .status();
 }
 
@@ -96,8 +90,12 @@ absl::StatusOr<v1::ExplainGraphResponse> Client::ExplainGraph(
     v1::ExplainGraphRequest request, const CallOptions& call) {
   const absl::Time deadline = connection_->DeadlineOf(call);
   const auto next_page = [&] {
-    return Unary(*connection_->graphs, &v1::GraphService::Stub::ExplainGraph,
-                 request, deadline);
+    return WithRetries(connection_->RetryOf(call), Repeat::kAlways, deadline,
+                       [&] {
+                         return Unary(*connection_->graphs,
+                                      &v1::GraphService::Stub::ExplainGraph,
+                                      request, deadline);
+                       });
   };
   auto all = next_page();
   while (all.ok() && !all->next_page_token().empty()) {
@@ -112,45 +110,49 @@ absl::StatusOr<v1::ExplainGraphResponse> Client::ExplainGraph(
   return all;
 }
 
-absl::StatusOr<v1::ExecuteResponse> Client::Execute(
-    const v1::ExecuteRequest& request, const CallOptions& call) {
-  return Unary(*connection_->executions, &v1::ExecutionService::Stub::Execute,
-               request, connection_->DeadlineOf(call));
-}
-
 absl::StatusOr<v1::ListDevicesResponse> Client::ListDevices(
     const v1::ListDevicesRequest& request, const CallOptions& call) {
-  return Unary(*connection_->devices, &v1::DeviceService::Stub::ListDevices,
-               request, connection_->DeadlineOf(call));
+  return connection_->Call(*connection_->devices,
+                           &v1::DeviceService::Stub::ListDevices, request,
+                           call);
 }
 
 absl::StatusOr<std::vector<v1::Kernel>> Client::ListKernels(
     v1::ListKernelsRequest request, const CallOptions& call) {
-  const absl::Time deadline = connection_->DeadlineOf(call);
-  std::vector<v1::Kernel> kernels;
-  do {
-    auto page = Unary(*connection_->devices,
-                      &v1::DeviceService::Stub::ListKernels, request, deadline);
-    if (!page.ok()) return page.status();
-    for (v1::Kernel& kernel : *page->mutable_kernels()) {
-      kernels.push_back(std::move(kernel));
-    }
-    request.set_page_token(page->next_page_token());
-  } while (!request.page_token().empty());
-  return kernels;
+  return connection_->Pages(
+      *connection_->devices, &v1::DeviceService::Stub::ListKernels,
+      std::move(request), &v1::ListKernelsResponse::mutable_kernels, call);
 }
 
 absl::StatusOr<v1::OpProfile> Client::GetOpProfile(
     const v1::GetOpProfileRequest& request, const CallOptions& call) {
-  return Unary(*connection_->profile, &v1::ProfileService::Stub::GetOpProfile,
-               request, connection_->DeadlineOf(call));
+  return connection_->Call(*connection_->profile,
+                           &v1::ProfileService::Stub::GetOpProfile, request,
+                           call);
 }
 
 absl::StatusOr<v1::OpProfileConfig> Client::ConfigureOpProfile(
     const v1::ConfigureOpProfileRequest& request, const CallOptions& call) {
-  return Unary(*connection_->profile,
-               &v1::ProfileService::Stub::ConfigureOpProfile, request,
-               connection_->DeadlineOf(call));
+  return connection_->Call(*connection_->profile,
+                           &v1::ProfileService::Stub::ConfigureOpProfile,
+                           request, call);
+}
+
+absl::Status Client::WatchOpProfile(
+    const v1::WatchOpProfileRequest& request,
+    const std::function<bool(const v1::OpProfile&)>& seen,
+    const CallOptions& call) {
+  grpc::ClientContext context;
+  if (call.timeout > absl::ZeroDuration()) {
+    SetDeadline(context, absl::Now() + call.timeout);
+  }
+  const auto reader = connection_->profile->WatchOpProfile(&context, request);
+  v1::OpProfile profile;
+  bool is_wanted = true;
+  while (is_wanted && reader->Read(&profile)) is_wanted = seen(profile);
+  if (!is_wanted) context.TryCancel();
+  const grpc::Status status = reader->Finish();
+  return is_wanted ? StatusFromGrpc(status) : absl::OkStatus();
 }
 
 absl::StatusOr<grpc::health::v1::HealthCheckResponse::ServingStatus>
@@ -158,8 +160,8 @@ Client::Health(absl::string_view service, const CallOptions& call) {
   grpc::health::v1::HealthCheckRequest request;
   request.set_service(std::string(service));
   auto response =
-      Unary(*connection_->health, &grpc::health::v1::Health::Stub::Check,
-            request, connection_->DeadlineOf(call));
+      connection_->Call(*connection_->health,
+                        &grpc::health::v1::Health::Stub::Check, request, call);
   if (!response.ok()) return response.status();
   return response->status();
 }

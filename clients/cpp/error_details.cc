@@ -3,9 +3,19 @@
 #include <grpcpp/support/status.h>
 
 #include "absl/strings/cord.h"
+#include "clients/cpp/durations.h"
 #include "google/rpc/status.pb.h"
 
 namespace tensord {
+namespace {
+
+void AddDetails(const google::rpc::Status& status, absl::Status& result) {
+  for (const google::protobuf::Any& detail : status.details()) {
+    result.SetPayload(detail.type_url(), absl::Cord(detail.value()));
+  }
+}
+
+}  // namespace
 
 absl::Status StatusFromGrpc(const grpc::Status& status) {
   // gRPC's codes and Abseil's are the same numbers.
@@ -15,9 +25,14 @@ absl::Status StatusFromGrpc(const grpc::Status& status) {
   if (result.ok() || !details.ParseFromString(status.error_details())) {
     return result;
   }
-  for (const google::protobuf::Any& detail : details.details()) {
-    result.SetPayload(detail.type_url(), absl::Cord(detail.value()));
-  }
+  AddDetails(details, result);
+  return result;
+}
+
+absl::Status StatusFromProto(const google::rpc::Status& status) {
+  absl::Status result(static_cast<absl::StatusCode>(status.code()),
+                      status.message());
+  if (!result.ok()) AddDetails(status, result);
   return result;
 }
 
@@ -34,8 +49,7 @@ v1::ErrorReason ReasonOf(const absl::Status& status) {
 absl::optional<absl::Duration> RetryDelay(const absl::Status& status) {
   const auto info = ErrorDetail<google::rpc::RetryInfo>(status);
   if (!info) return absl::nullopt;
-  return absl::Seconds(info->retry_delay().seconds()) +
-         absl::Nanoseconds(info->retry_delay().nanos());
+  return FromProto(info->retry_delay());
 }
 
 }  // namespace tensord

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "absl/types/optional.h"
 #include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
 #include "tensord/v1/errors.pb.h"
 
 namespace grpc {
@@ -22,6 +23,9 @@ namespace tensord {
 // type URL. Trailing bytes that are no google.rpc.Status are dropped: the code
 // and the text are still true.
 absl::Status StatusFromGrpc(const grpc::Status& status);
+
+// The same for an error within a message, such as Execution.error.
+absl::Status StatusFromProto(const google::rpc::Status& status);
 
 // The detail of this type, if the server sent one:
 //

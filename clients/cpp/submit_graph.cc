@@ -42,6 +42,14 @@ absl::StatusOr<v1::SubmitGraphResponse> Client::SubmitGraph(
     v1::GraphFormat format, absl::string_view bytes,
     const v1::CompileOptions& compile, const CallOptions& call) {
   const absl::Time deadline = connection_->DeadlineOf(call);
+  return WithRetries(
+      connection_->RetryOf(call), Repeat::kAlways, deadline,
+      [&] { return SubmitOnce(format, bytes, compile, deadline); });
+}
+
+absl::StatusOr<v1::SubmitGraphResponse> Client::SubmitOnce(
+    v1::GraphFormat format, absl::string_view bytes,
+    const v1::CompileOptions& compile, absl::Time deadline) {
   const int64_t size_bytes = static_cast<int64_t>(bytes.size());
   const int64_t max_bytes =
       std::min(connection_->options.max_message_bytes, kProtobufMaxBytes);

@@ -151,41 +151,6 @@ class FakeDaemon::Graphs : public v1::GraphService::Service {
   FakeDaemon& daemon_;
 };
 
-class FakeDaemon::Executions : public v1::ExecutionService::Service {
- public:
-  explicit Executions(FakeDaemon& daemon) : daemon_(daemon) {}
-
-  grpc::Status Execute(grpc::ServerContext* context,
-                       const v1::ExecuteRequest* request,
-                       v1::ExecuteResponse* response) override {
-    const grpc::Status status = daemon_.Begin(*context);
-    if (!status.ok()) return status;
-    {
-      absl::MutexLock lock(&daemon_.mu_);
-      daemon_.executions_.push_back(*request);
-    }
-    response->set_execution_id("fake.aaaaaaaaaaaaaaaaaaaaaaaaaa");
-    response->set_device("cpu:0");
-    response->set_batch_size(1);
-    response->mutable_timings()->set_run_ns(12'345);
-    if (daemon_.execute) {
-      daemon_.execute(*request, *response);
-      return grpc::Status::OK;
-    }
-    for (int i = 0; i < daemon_.graph.outputs_size(); ++i) {
-      v1::ExecuteOutput& output = *response->add_outputs();
-      output.set_name(daemon_.graph.outputs(i).name());
-      if (i < request->inputs_size()) {
-        *output.mutable_tensor() = request->inputs(i).tensor();
-      }
-    }
-    return grpc::Status::OK;
-  }
-
- private:
-  FakeDaemon& daemon_;
-};
-
 class FakeDaemon::Devices : public v1::DeviceService::Service {
  public:
   explicit Devices(FakeDaemon& daemon) : daemon_(daemon) {}
@@ -228,6 +193,17 @@ class FakeDaemon::Profile : public v1::ProfileService::Service {
     return daemon_.Begin(*context);
   }
 
+  grpc::Status WatchOpProfile(
+      grpc::ServerContext* context, const v1::WatchOpProfileRequest*,
+      grpc::ServerWriter<v1::OpProfile>* writer) override {
+    const grpc::Status status = daemon_.Begin(*context);
+    if (!status.ok()) return status;
+    for (const v1::OpProfile& profile : daemon_.watched) {
+      writer->Write(profile);
+    }
+    return grpc::Status::OK;
+  }
+
   grpc::Status ConfigureOpProfile(grpc::ServerContext* context,
                                   const v1::ConfigureOpProfileRequest* request,
                                   v1::OpProfileConfig* response) override {
@@ -247,9 +223,17 @@ class FakeDaemon::Profile : public v1::ProfileService::Service {
 };
 
 FakeDaemon::FakeDaemon(Options options)
-    : options_(options),
+    : runs([this](grpc::ServerContext& context) { return Begin(context); },
+           [this](const v1::ExecuteRequest& request,
+                  v1::ExecuteResponse& response) {
+             return Run(request, response);
+           },
+           options.page_size),
+      sessions([this](grpc::ServerContext& context) { return Begin(context); }),
+      tensors([this](grpc::ServerContext& context) { return Begin(context); },
+              options.page_size),
+      options_(options),
       graphs_(std::make_unique<Graphs>(*this)),
-      execution_service_(std::make_unique<Executions>(*this)),
       device_service_(std::make_unique<Devices>(*this)),
       profile_service_(std::make_unique<Profile>(*this)) {
   grpc::EnableDefaultHealthCheckService(true);
@@ -259,7 +243,9 @@ FakeDaemon::FakeDaemon(Options options)
                            &port);
   builder.SetMaxReceiveMessageSize(options.max_message_bytes);
   builder.RegisterService(graphs_.get());
-  builder.RegisterService(execution_service_.get());
+  builder.RegisterService(&runs);
+  builder.RegisterService(&sessions);
+  builder.RegisterService(&tensors);
   builder.RegisterService(device_service_.get());
   builder.RegisterService(profile_service_.get());
   server_ = builder.BuildAndStart();
@@ -274,11 +260,6 @@ FakeDaemon::~FakeDaemon() {
 std::vector<FakeDaemon::Submission> FakeDaemon::submissions() const {
   absl::MutexLock lock(&mu_);
   return submissions_;
-}
-
-std::vector<v1::ExecuteRequest> FakeDaemon::executions() const {
-  absl::MutexLock lock(&mu_);
-  return executions_;
 }
 
 std::vector<v1::ExplainGraphRequest> FakeDaemon::explain_requests() const {
@@ -301,8 +282,42 @@ grpc::Status FakeDaemon::Begin(grpc::ServerContext& context) const {
   while (is_silent && !context.IsCancelled()) {
     absl::SleepFor(absl::Milliseconds(1));
   }
+  if (failure.code() == 0) return grpc::Status::OK;
+  // Below 0 it fails for ever.
+  if (failing_calls >= 0 && failing_calls.fetch_sub(1) <= 0) {
+    failing_calls = 0;
+    return grpc::Status::OK;
+  }
   return {static_cast<grpc::StatusCode>(failure.code()), failure.message(),
-          failure.code() == 0 ? "" : failure.SerializeAsString()};
+          failure.SerializeAsString()};
+}
+
+grpc::Status FakeDaemon::Run(const v1::ExecuteRequest& request,
+                             v1::ExecuteResponse& response) const {
+  if (knows_only_submitted) {
+    absl::MutexLock lock(&mu_);
+    const bool is_held =
+        std::any_of(held_.begin(), held_.end(), [&](const v1::GraphInfo& held) {
+          return held.graph_id() == request.graph_id();
+        });
+    if (!is_held) return FakeNotFound("graph", request.graph_id());
+  }
+  response.set_execution_id("fake.aaaaaaaaaaaaaaaaaaaaaaaaaa");
+  response.set_device("cpu:0");
+  response.set_batch_size(1);
+  response.mutable_timings()->set_run_ns(12'345);
+  if (execute) {
+    execute(request, response);
+    return grpc::Status::OK;
+  }
+  for (int i = 0; i < graph.outputs_size(); ++i) {
+    v1::ExecuteOutput& output = *response.add_outputs();
+    output.set_name(graph.outputs(i).name());
+    if (i < request.inputs_size()) {
+      *output.mutable_tensor() = request.inputs(i).tensor();
+    }
+  }
+  return grpc::Status::OK;
 }
 
 std::string FakeDaemon::Record(Submission submission) {
@@ -312,12 +327,17 @@ std::string FakeDaemon::Record(Submission submission) {
   const bool is_held = std::any_of(
       held_.begin(), held_.end(),
       [&](const v1::GraphInfo& held) { return held.graph_id() == id; });
-  if (!is_held) {
+  if (!is_held && !forgets_at_once) {
     held_.push_back(graph);
     held_.back().set_graph_id(id);
   }
   submissions_.push_back(std::move(submission));
   return id;
+}
+
+void FakeDaemon::ForgetGraphs() {
+  absl::MutexLock lock(&mu_);
+  held_.clear();
 }
 
 google::rpc::Status Error(int code, const std::string& message) {

@@ -3,6 +3,7 @@
 
 #include <grpcpp/server.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,9 +13,11 @@
 #include "absl/synchronization/mutex.h"
 #include "google/rpc/status.pb.h"
 #include "tensord/v1/device_service.grpc.pb.h"
-#include "tensord/v1/execution_service.grpc.pb.h"
 #include "tensord/v1/graph_service.grpc.pb.h"
 #include "tensord/v1/profile_service.grpc.pb.h"
+#include "tests/support/fake_daemon/fake_executions.h"
+#include "tests/support/fake_daemon/fake_sessions.h"
+#include "tests/support/fake_daemon/fake_tensors.h"
 
 namespace tensord::testing {
 
@@ -47,10 +50,23 @@ class FakeDaemon {
   std::vector<v1::Kernel> kernels;
   v1::OpProfile profile;
   v1::OpProfileConfig profile_config;
-  // If its code is not OK, the answer to every call.
+  // What WatchOpProfile sends, then it ends.
+  std::vector<v1::OpProfile> watched;
+  // If its code is not OK, the answer to every call, or to so many.
   google::rpc::Status failure;
+  mutable std::atomic<int> failing_calls{-1};
   // Calls are held back until their deadline.
   bool is_silent = false;
+  // Runs of graphs that were not submitted are NOT_FOUND.
+  bool knows_only_submitted = false;
+  void ForgetGraphs();
+  // And none is ever held.
+  bool forgets_at_once = false;
+
+  // The services that keep something.
+  FakeExecutions runs;
+  FakeSessions sessions;
+  FakeTensors tensors;
 
   // What came, in order.
   struct Submission {
@@ -60,19 +76,20 @@ class FakeDaemon {
     v1::CompileOptions options;
   };
   std::vector<Submission> submissions() const;
-  std::vector<v1::ExecuteRequest> executions() const;
+  std::vector<v1::ExecuteRequest> executions() const { return runs.requests(); }
   std::vector<v1::ExplainGraphRequest> explain_requests() const;
   std::vector<v1::GetOpProfileRequest> profile_requests() const;
   int64_t page_count() const;
 
  private:
   class Graphs;
-  class Executions;
   class Devices;
   class Profile;
 
   // OK, or the failure that was asked for.
   grpc::Status Begin(grpc::ServerContext& context) const;
+  grpc::Status Run(const v1::ExecuteRequest& request,
+                   v1::ExecuteResponse& response) const;
   std::string Record(Submission submission);
 
   const Options options_;
@@ -80,12 +97,10 @@ class FakeDaemon {
   mutable absl::Mutex mu_;
   std::vector<Submission> submissions_ ABSL_GUARDED_BY(mu_);
   std::vector<v1::GraphInfo> held_ ABSL_GUARDED_BY(mu_);
-  std::vector<v1::ExecuteRequest> executions_ ABSL_GUARDED_BY(mu_);
   std::vector<v1::ExplainGraphRequest> explain_requests_ ABSL_GUARDED_BY(mu_);
   std::vector<v1::GetOpProfileRequest> profile_requests_ ABSL_GUARDED_BY(mu_);
   int64_t page_count_ ABSL_GUARDED_BY(mu_) = 0;
   std::unique_ptr<Graphs> graphs_;
-  std::unique_ptr<Executions> execution_service_;
   std::unique_ptr<Devices> device_service_;
   std::unique_ptr<Profile> profile_service_;
   std::unique_ptr<grpc::Server> server_;
