@@ -22,11 +22,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/conv_geometry.h"
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/api/packed_weights.h"
-#include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/is_stopped.h"
 #include "backends/cpu/packed_store.h"
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/api/conv_geometry.h"
 #include "backends/api/float16.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/conv_rows.h"
 #include "backends/cpu/kernels/epilogue.h"
 

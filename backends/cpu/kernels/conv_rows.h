@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/api/conv_geometry.h"
 #include "backends/api/host_services.h"
-#include "backends/cpu/kernels/conv_geometry.h"
 
 // Direct convolutions that sum up a stretch of one output row on the stack, in
 // another type than the elements'.

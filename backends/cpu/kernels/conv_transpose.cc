@@ -21,10 +21,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/conv_geometry.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
 #include "backends/api/packed_weights.h"
-#include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/packed_store.h"

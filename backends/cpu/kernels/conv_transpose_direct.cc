@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/api/conv_geometry.h"
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/is_stopped.h"
 

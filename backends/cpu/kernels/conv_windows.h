@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "backends/cpu/kernels/conv_geometry.h"
+#include "backends/api/conv_geometry.h"
 
 // The matrix whose columns are a convolution's windows, [depth, outputs]: where
 // its elements are in the input. Products pack it panel by panel and never

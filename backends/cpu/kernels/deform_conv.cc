@@ -21,10 +21,10 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/conv_geometry.h"
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/instantiate.h"
 #include "backends/cpu/kernels/is_stopped.h"

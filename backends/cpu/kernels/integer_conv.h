@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/api/conv_geometry.h"
 #include "backends/api/host_services.h"
-#include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/kernels/conv_rows.h"
 #include "backends/cpu/kernels/conv_windows.h"
 #include "backends/cpu/kernels/integer_gemm.h"

@@ -19,11 +19,11 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
+#include "backends/api/matmul_geometry.h"
 #include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/epilogue.h"
 #include "backends/cpu/kernels/few_rows.h"
 #include "backends/cpu/kernels/gemm.h"
-#include "backends/cpu/kernels/matmul_geometry.h"
 #include "backends/cpu/kernels/wrapping.h"
 
 namespace tensord {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "backends/cpu/kernels/conv_geometry.h"
+#include "backends/api/conv_geometry.h"
 #include "backends/cpu/onednn/conv_parts.h"
 #include "backends/cpu/onednn/primitive.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/api/conv_geometry.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/conv_geometry.h"
 #include "backends/cpu/onednn/split.h"
 
 // A convolution cut into smaller ones: some images each, or some rows of one

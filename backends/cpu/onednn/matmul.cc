@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "backends/cpu/kernels/matmul_geometry.h"
+#include "backends/api/matmul_geometry.h"
 #include "backends/cpu/onednn/onednn_kernels.h"
 #include "backends/cpu/onednn/product.h"
 

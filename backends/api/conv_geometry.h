@@ -1,5 +1,5 @@
-#ifndef TENSORD_BACKENDS_CPU_KERNELS_CONV_GEOMETRY_H_
-#define TENSORD_BACKENDS_CPU_KERNELS_CONV_GEOMETRY_H_
+#ifndef TENSORD_BACKENDS_API_CONV_GEOMETRY_H_
+#define TENSORD_BACKENDS_API_CONV_GEOMETRY_H_
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,8 @@
 // The extents of a convolution's operands, shared by Conv, ConvTranspose and
 // the convolutions of integers.
 //
-// Everything is in this header, so that a kernel's revision covers it.
+// Every backend resolves its operands here; all of it is in this header, so
+// that a kernel's revision covers it.
 namespace tensord::conv {
 
 inline constexpr int kMaxSpatialRank = 3;
@@ -134,4 +135,4 @@ inline absl::Status CheckSpatialRank(const Shape& x) {
 
 }  // namespace tensord::conv
 
-#endif  // TENSORD_BACKENDS_CPU_KERNELS_CONV_GEOMETRY_H_
+#endif  // TENSORD_BACKENDS_API_CONV_GEOMETRY_H_

@@ -1,5 +1,5 @@
-#ifndef TENSORD_BACKENDS_CPU_KERNELS_MATMUL_GEOMETRY_H_
-#define TENSORD_BACKENDS_CPU_KERNELS_MATMUL_GEOMETRY_H_
+#ifndef TENSORD_BACKENDS_API_MATMUL_GEOMETRY_H_
+#define TENSORD_BACKENDS_API_MATMUL_GEOMETRY_H_
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,8 @@
 
 // The extents of MatMul's operands, and which matrices of a batch meet.
 //
-// Everything is in this header, so that a kernel's revision covers it.
+// Every backend resolves its operands here; all of it is in this header, so
+// that a kernel's revision covers it.
 namespace tensord::matmul {
 
 // One operand's matrices: how many elements to move for a step of each batch
@@ -69,4 +70,4 @@ inline Product Resolve(const Shape& a, const Shape& b) {
 
 }  // namespace tensord::matmul
 
-#endif  // TENSORD_BACKENDS_CPU_KERNELS_MATMUL_GEOMETRY_H_
+#endif  // TENSORD_BACKENDS_API_MATMUL_GEOMETRY_H_
