@@ -11,6 +11,9 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#ifndef __CUDACC__
+#define __noinline__  // host code that sees a kernel's header
+#endif
 #endif
 
 namespace tensord::cuda {
