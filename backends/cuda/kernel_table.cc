@@ -14,8 +14,7 @@ namespace {
 // clang-format off
 constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
 #ifndef TENSORD_CUDA_EMULATION
-    &CublasLtRows,
-    &CudnnRows,
+    &CublasLtRows, &CudnnRows,
 #endif
     &IdentityRows,
     &ElementwiseRows,
@@ -28,6 +27,9 @@ constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &TopKRows,
     &FillRows,
     &ReduceRows,
+    &ProductRows,
+    &ConvRows,
+    &AttentionRows,
 };
 // clang-format on
 

@@ -29,6 +29,9 @@ std::vector<NamedNode> IdentityNodes();
 std::vector<NamedNode> MovementNodes();
 std::vector<NamedNode> PoolNodes();
 std::vector<NamedNode> IndexingNodes();
+std::vector<NamedNode> ProductNodes();
+std::vector<NamedNode> ConvNodes();
+std::vector<NamedNode> AttentionNodes();
 
 }  // namespace tensord::cuda
 
