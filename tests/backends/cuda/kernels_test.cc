@@ -135,6 +135,12 @@ INSTANTIATE_TEST_SUITE_P(Pool, CudaKernelTest, ::testing::ValuesIn(PoolNodes()),
                          NodeName);
 INSTANTIATE_TEST_SUITE_P(Indexing, CudaKernelTest,
                          ::testing::ValuesIn(IndexingNodes()), NodeName);
+INSTANTIATE_TEST_SUITE_P(Products, CudaKernelTest,
+                         ::testing::ValuesIn(ProductNodes()), NodeName);
+INSTANTIATE_TEST_SUITE_P(Conv, CudaKernelTest,
+                         ::testing::ValuesIn(ConvNodes()), NodeName);
+INSTANTIATE_TEST_SUITE_P(Attention, CudaKernelTest,
+                         ::testing::ValuesIn(AttentionNodes()), NodeName);
 
 }  // namespace
 }  // namespace tensord::cuda
