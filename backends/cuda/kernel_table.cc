@@ -13,6 +13,7 @@ namespace {
 // One a line, since many hands add to it.
 // clang-format off
 constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
+    &FewRowsRows,  // reads weights faster than any library
 #ifndef TENSORD_CUDA_EMULATION
     &CublasLtRows, &CudnnRows,
 #endif
@@ -30,6 +31,7 @@ constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &ProductRows,
     &ConvRows,
     &AttentionRows,
+    &AttentionTensorRows,
 };
 // clang-format on
 

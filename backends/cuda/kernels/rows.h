@@ -19,8 +19,10 @@ absl::Span<const KernelEntry> GatherRows();
 absl::Span<const KernelEntry> ScatterRows();
 absl::Span<const KernelEntry> TopKRows();
 absl::Span<const KernelEntry> FillRows();
+absl::Span<const KernelEntry> FewRowsRows();
 absl::Span<const KernelEntry> ProductRows();
 absl::Span<const KernelEntry> ConvRows();
+absl::Span<const KernelEntry> AttentionTensorRows();
 absl::Span<const KernelEntry> AttentionRows();
 
 // Those of libraries that are opened at run time (libraries/); not emulated.

@@ -137,8 +137,10 @@ INSTANTIATE_TEST_SUITE_P(Indexing, CudaKernelTest,
                          ::testing::ValuesIn(IndexingNodes()), NodeName);
 INSTANTIATE_TEST_SUITE_P(Products, CudaKernelTest,
                          ::testing::ValuesIn(ProductNodes()), NodeName);
-INSTANTIATE_TEST_SUITE_P(Conv, CudaKernelTest,
-                         ::testing::ValuesIn(ConvNodes()), NodeName);
+INSTANTIATE_TEST_SUITE_P(FewRows, CudaKernelTest,
+                         ::testing::ValuesIn(FewRowsNodes()), NodeName);
+INSTANTIATE_TEST_SUITE_P(Conv, CudaKernelTest, ::testing::ValuesIn(ConvNodes()),
+                         NodeName);
 INSTANTIATE_TEST_SUITE_P(Attention, CudaKernelTest,
                          ::testing::ValuesIn(AttentionNodes()), NodeName);
 

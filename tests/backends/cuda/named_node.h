@@ -30,6 +30,7 @@ std::vector<NamedNode> MovementNodes();
 std::vector<NamedNode> PoolNodes();
 std::vector<NamedNode> IndexingNodes();
 std::vector<NamedNode> ProductNodes();
+std::vector<NamedNode> FewRowsNodes();
 std::vector<NamedNode> ConvNodes();
 std::vector<NamedNode> AttentionNodes();
 
