@@ -30,8 +30,8 @@ constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &ReduceRows,
     &ProductRows,
     &ConvRows,
-    &AttentionRows,
     &AttentionTensorRows,
+    &AttentionRows,
 };
 // clang-format on
 
