@@ -1,0 +1,128 @@
+#!/bin/bash
+# Tests the CUDA backend on a machine with a GPU that cannot build tensord and reaches no registry.
+#
+#   scripts/gpu_test.sh --bundle          here: builds, and puts programs and the libraries that they
+#                                         need into build/gpu-bundle (25 MB at most), with the conformance
+#                                         cases of TENSORD_SHARED_DIR or ../shared if they are there
+#   scripts/gpu_test.sh --bundle-models [NAME...]
+#                                         here: the real models of the shared folder, or those named, into
+#                                         build/gpu-models (60 MB in all)
+#   scripts/gpu_test.sh [STEP...]         there: runs the bundle; all steps that it has the files for, or these:
+#
+#     machine     the card, the driver, the libraries
+#     contract    the contract of backends/api on every GPU
+#     kernels     every kernel against the CPU's
+#     conformance ONNX's cases of tier 1 on cuda:0
+#     models      the real models' own data on cuda:0 (build/gpu-models)
+#     sanitizer   compute-sanitizer over the kernels' test, where the machine allows it
+#     fault       a kernel that traps, in a process of its own; always last
+#
+# Copy the repository with build/gpu-bundle (and build/gpu-models) to the other machine. Logs go to $OUT if it
+# is set, else to build/gpu-logs. The exit status is 0 only if every step passed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+usage() { sed -n '2,/^set /s/^# \{0,1\}//p' "$0" | head -n -1; }
+
+case "${1:-}" in
+  --bundle) exec scripts/gpu_bundle.sh programs ;;
+  --bundle-models) shift; exec scripts/gpu_bundle.sh models "$@" ;;
+  -*) usage; exit 2 ;;
+esac
+
+. scripts/gpu_machine.sh
+gpu_unpack || exit 2
+
+steps=("$@")
+if [ ${#steps[@]} -eq 0 ]; then
+  steps=(machine contract kernels conformance models sanitizer fault)
+fi
+
+passed=()
+failed=()
+skipped=()
+
+# run NAME SECONDS COMMAND...: one step, its output in a log and its end on the terminal.
+run() {
+  local name=$1 limit=$2 start=$SECONDS status=0
+  shift 2
+  printf '\n== %s\n' "$name"
+  timeout --kill-after=10 "$limit" "$@" >"$logs/$name.log" 2>&1 || status=$?
+  tail -25 "$logs/$name.log"
+  if [ $status -eq 0 ]; then
+    printf -- '-- %s: ok, %d s\n' "$name" $((SECONDS - start))
+    passed+=("$name")
+  else
+    printf -- '-- %s: FAILED (status %d), %d s\n' "$name" $status $((SECONDS - start))
+    failed+=("$name")
+  fi
+}
+
+skip() {
+  printf '\n== %s\n-- skipped: %s\n' "$1" "$2"
+  skipped+=("$1")
+}
+
+has() { [ -x "$bin/$1" ]; }
+
+step_machine() { run machine 60 gpu_describe; }
+
+step_contract() {
+  has cuda_contract_gpu_test || { skip contract "the bundle has no such program"; return; }
+  run contract 240 "$bin/cuda_contract_gpu_test" --gtest_brief=1
+}
+
+step_kernels() {
+  has cuda_kernels_gpu_test || { skip kernels "the bundle has no such program"; return; }
+  run kernels 400 "$bin/cuda_kernels_gpu_test" --gtest_brief=1
+}
+
+step_conformance() {
+  local cases=build/gpu-bundle/cases
+  [ -d "$cases" ] || { skip conformance "no $cases"; return; }
+  # Issue: at least 1,820 of the 1,868 cases of tier 1.
+  run conformance 540 "$bin/tensord_conformance" --daemon "$bin/tensord" --cases "$cases" --tier 1 \
+    --device cuda:0 --report "$logs/conformance.jsonl" --at-least 1820 \
+    --allow refused --allow wrong --allow error
+}
+
+step_models() {
+  [ -d build/gpu-models ] || { skip models "no build/gpu-models"; return; }
+  local folder=$unpacked/models
+  if [ ! -d "$folder" ]; then
+    mkdir -p "$folder"
+    tar -C "$folder" -xJf build/gpu-models/models.tar.xz || { failed+=(models); return; }
+  fi
+  run models 540 "$bin/tensord_conformance" --daemon "$bin/tensord" --cases "$folder" --device cuda:0 \
+    --report "$logs/models.jsonl"
+}
+
+step_sanitizer() {
+  has cuda_kernels_gpu_test || { skip sanitizer "the bundle has no such program"; return; }
+  local tool
+  tool=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null) ||
+    { skip sanitizer "no compute-sanitizer; the kernels' test poisons outputs and guards what is behind them"; return; }
+  run sanitizer 500 "$tool" --tool memcheck --error-exitcode 9 "$bin/cuda_kernels_gpu_test" --gtest_brief=1
+  if grep -q "Device not supported" "$logs/sanitizer.log"; then
+    unset 'failed[-1]'
+    skip sanitizer "compute-sanitizer refuses this machine's device; the kernels' test poisons and guards"
+  fi
+}
+
+step_fault() {
+  has cuda_fault_gpu_test || { skip fault "the bundle has no such program"; return; }
+  run fault 120 "$bin/cuda_fault_gpu_test"
+}
+
+for name in "${steps[@]}"; do
+  if ! declare -F "step_$name" >/dev/null; then
+    echo "no step is called '$name'" >&2
+    usage >&2
+    exit 2
+  fi
+done
+export -f gpu_describe
+for name in "${steps[@]}"; do "step_$name"; done
+
+printf '\npassed: %s\nfailed: %s\nskipped: %s\n' "${passed[*]:-none}" "${failed[*]:-none}" "${skipped[*]:-none}"
+[ ${#failed[@]} -eq 0 ]
