@@ -4,11 +4,13 @@
 
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "backends/cuda/cuda_device.h"
 #include "backends/cuda/cuda_status.h"
 #include "backends/cuda/kernel_revisions.h"
 #include "backends/cuda/kernel_table.h"
+#include "backends/cuda/libraries/revision.h"
 
 namespace tensord::cuda {
 namespace {
@@ -45,7 +47,8 @@ class CudaBackend final : public Backend {
     return CudaKernels();
   }
   uint64_t KernelRevision(absl::string_view source) const override {
-    return CudaKernelRevision(source);
+    return absl::StartsWith(source, "library:") ? LibraryRevision(source)
+                                                : CudaKernelRevision(source);
   }
   int device_count() const override { return device_count_; }
   std::string why_none() const override { return why_none_; }

@@ -8,8 +8,8 @@
 namespace tensord {
 
 // The revision (see backends/api/revisions.h) of one file in
-// backends/cuda/kernels, named by its path from the repository root; 0 for any
-// other name. The definition is generated.
+// backends/cuda/kernels or backends/cuda/libraries, named by its path from the
+// repository root; 0 for any other name. The definition is generated.
 uint64_t CudaKernelRevision(absl::string_view kernel_source);
 
 }  // namespace tensord

@@ -15,7 +15,9 @@ namespace {
 constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &FewRowsRows,  // reads weights faster than any library
 #ifndef TENSORD_CUDA_EMULATION
-    &CublasLtRows, &CudnnRows,
+    &CublasLtRows,
+    &CudnnRows,
+    &NvrtcRows,
 #endif
     &IdentityRows,
     &ElementwiseRows,

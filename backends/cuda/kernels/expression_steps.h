@@ -6,6 +6,7 @@
 #include "backends/api/expression.h"
 #include "backends/api/op_kind.h"
 #include "backends/cuda/kernels/device.h"
+#include "backends/cuda/kernels/is_expression_step.h"
 
 // What the steps of an Expression compute of one element on the device. Number
 // is float or double. The formulas are the ONNX standard's, in the forms that
@@ -75,61 +76,6 @@ __device__ inline Number Largest(Number x, Number y) {
 template <typename Number>
 __device__ inline Number Least(Number x, Number y) {
   return x < y || isnan(x) ? x : y;
-}
-
-// Whether EvaluateStep() knows the operator.
-inline bool IsExpressionStep(OpKind op) {
-  switch (op) {
-    case OpKind::kAbs:
-    case OpKind::kAcos:
-    case OpKind::kAcosh:
-    case OpKind::kAdd:
-    case OpKind::kAsin:
-    case OpKind::kAsinh:
-    case OpKind::kAtan:
-    case OpKind::kAtanh:
-    case OpKind::kCeil:
-    case OpKind::kCelu:
-    case OpKind::kClip:
-    case OpKind::kCos:
-    case OpKind::kCosh:
-    case OpKind::kDiv:
-    case OpKind::kElu:
-    case OpKind::kErf:
-    case OpKind::kExp:
-    case OpKind::kFloor:
-    case OpKind::kGelu:
-    case OpKind::kHardSigmoid:
-    case OpKind::kHardSwish:
-    case OpKind::kLeakyRelu:
-    case OpKind::kLog:
-    case OpKind::kMax:
-    case OpKind::kMin:
-    case OpKind::kMish:
-    case OpKind::kMul:
-    case OpKind::kNeg:
-    case OpKind::kPRelu:
-    case OpKind::kPow:
-    case OpKind::kReciprocal:
-    case OpKind::kRelu:
-    case OpKind::kRound:
-    case OpKind::kSelu:
-    case OpKind::kSigmoid:
-    case OpKind::kSign:
-    case OpKind::kSin:
-    case OpKind::kSinh:
-    case OpKind::kSoftplus:
-    case OpKind::kSoftsign:
-    case OpKind::kSqrt:
-    case OpKind::kSub:
-    case OpKind::kSwish:
-    case OpKind::kTan:
-    case OpKind::kTanh:
-    case OpKind::kThresholdedRelu:
-      return true;
-    default:
-      return false;
-  }
 }
 
 // One step's value of x and, for an operator of two, y; alpha and beta are

@@ -28,6 +28,7 @@ absl::Span<const KernelEntry> AttentionRows();
 // Those of libraries that are opened at run time (libraries/); not emulated.
 absl::Span<const KernelEntry> CublasLtRows();
 absl::Span<const KernelEntry> CudnnRows();
+absl::Span<const KernelEntry> NvrtcRows();
 
 }  // namespace tensord::cuda
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "backends/cuda/cuda_status.h"
+#include "backends/cuda/current_device.h"
 #include "backends/cuda/kernels/simple_epilogue_launch.h"
 #include "backends/cuda/libraries/trial.h"
 #include "backends/cuda/stream_of.h"
@@ -67,7 +68,7 @@ absl::StatusOr<std::shared_ptr<const ConvPlan>> ConvPlan::Create(
       return it->second;
     }
   }
-  absl::Status status = CudaStatus(cudaSetDevice(ordinal), "cudaSetDevice");
+  absl::Status status = CudaStatus(MakeCurrent(ordinal), "cudaSetDevice");
   if (!status.ok()) return status;
   std::shared_ptr<ConvPlan> plan(new ConvPlan(problem, ordinal));
   status = plan->ChooseGraph(device);

@@ -45,7 +45,7 @@ constexpr const char* RowName(OpKind op, DType dtype) {
 }
 
 uint64_t ProductWorkspaceBytes(const NodeSite&) {
-  return kProductWorkspaceBytes;
+  return kProductWorkspaceBytes + kWorkspaceSlack;
 }
 
 struct ProductState final : KernelState {
@@ -63,7 +63,7 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareProduct(
       ProductPlan::Create(product->problem, device);
   if (absl::IsUnimplemented(plan.status())) {
     return PrepareSibling(RowName(site.op, product->problem.dtype), site,
-                          device, kProductWorkspaceBytes, plan.status());
+                          device, ProductWorkspaceBytes(site), plan.status());
   }
   if (!plan.ok()) return plan.status();
   auto state = std::make_unique<ProductState>();
@@ -85,7 +85,7 @@ absl::Status RunOwnProduct(const KernelCall& call) {
                           .addend = address(state.addend_input),
                           .bias = address(state.bias_input),
                           .y = OutputAddress(call, 0, state.element_bytes),
-                          .workspace = call.context.workspace.address()});
+                          .workspace = WorkspaceAddress(call)});
 }
 
 absl::Status RunProduct(const KernelCall& call) {

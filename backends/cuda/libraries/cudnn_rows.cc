@@ -61,7 +61,9 @@ constexpr const char* ConvRowName(DType dtype) {
                                     : "conv_bf16_cudnn";
 }
 
-uint64_t ConvWorkspaceBytes(const NodeSite&) { return kConvWorkspaceBytes; }
+uint64_t ConvWorkspaceBytes(const NodeSite&) {
+  return kConvWorkspaceBytes + kWorkspaceSlack;
+}
 
 struct ConvState final : KernelState, UsesPackedWeights {
   void AppendPacked(Packed& to) const override {
@@ -105,7 +107,7 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareConv(const NodeSite& site,
       ConvPlan::Create(problem, device);
   if (absl::IsUnimplemented(plan.status())) {
     return PrepareSibling(ConvRowName(problem.dtype), site, device,
-                          kConvWorkspaceBytes, plan.status());
+                          ConvWorkspaceBytes(site), plan.status());
   }
   if (!plan.ok()) return plan.status();
   auto state = std::make_unique<ConvState>();
@@ -141,30 +143,34 @@ absl::Status RunOwnConv(const KernelCall& call) {
        .bias = address(state.bias_input),
        .addend = address(state.addend_input),
        .y = OutputAddress(call, 0, state.element_bytes),
-       .workspace = call.context.workspace.address()});
+       .workspace = WorkspaceAddress(call)});
 }
 
 absl::Status RunConv(const KernelCall& call) {
   return RunOrSibling(call, &RunOwnConv);
 }
 
-// DeviceInfo's rate is that of float32. Tensor cores take 16-bit factors about
-// ten times as fast, and a third of that with channels first, which the library
-// turns before and after.
+// DeviceInfo's rate is that of float32; tensor cores take 16-bit factors about
+// ten times as fast. Their kernels read channels last: with channels first the
+// library turns x and y, by two more launches.
 KernelCost ConvCost(const NodeSite& site) {
   const absl::StatusOr<ConvSite> conv = ResolveConv(site);
   if (!conv.ok()) return {};  // AcceptsConv() has seen it
+  constexpr double kTensorCores = 10;
+  constexpr double kLaunchFlops = 5e7;  // of the time that a launch takes
   const ConvProblem& problem = conv->problem;
+  const bool is_float32 = problem.dtype == DType::kFloat32;
   const double outputs = problem.OutputCount();
   const double weights = problem.WeightCount();
   const double depth = weights / problem.output_channels;
-  double speedup = 1;
-  if (problem.dtype != DType::kFloat32) {
-    speedup = problem.is_channels_last ? 10 : 3;
+  double flops = 2 * outputs * depth / (is_float32 ? 1 : kTensorCores);
+  double moved = problem.InputCount() + outputs;
+  if (!is_float32 && !problem.is_channels_last) {
+    flops += 2 * kLaunchFlops;
+    moved *= 3;
   }
-  const double elements = problem.InputCount() + outputs + weights;
-  return {.flops = 2 * outputs * depth / speedup,
-          .bytes = elements * ByteSize(problem.dtype, 1),
+  return {.flops = flops,
+          .bytes = (moved + weights) * ByteSize(problem.dtype, 1),
           .efficiency = 0.6};
 }
 

@@ -23,6 +23,19 @@ inline std::byte* OutputAddress(const KernelCall& call, int output,
          call.output_layout(output).offset * element_bytes;
 }
 
+// Scratch memory as libraries want it, at a multiple of 256 bytes; slots of the
+// arena are aligned to less. What a row asks for has kWorkspaceSlack bytes more
+// than what it uses.
+inline constexpr uint64_t kWorkspaceAlignment = 256;
+inline constexpr uint64_t kWorkspaceSlack =
+    kWorkspaceAlignment - kStorageAlignment;
+inline std::byte* WorkspaceAddress(const KernelCall& call) {
+  std::byte* const address = call.context.workspace.address();
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  return address +
+         (kWorkspaceAlignment - at % kWorkspaceAlignment) % kWorkspaceAlignment;
+}
+
 }  // namespace tensord::cuda
 
 #endif  // TENSORD_BACKENDS_CUDA_LIBRARIES_OPERAND_ADDRESS_H_

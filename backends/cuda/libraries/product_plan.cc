@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "backends/cuda/cuda_status.h"
+#include "backends/cuda/current_device.h"
 #include "backends/cuda/libraries/cublaslt.h"
 #include "backends/cuda/libraries/trial.h"
 
@@ -75,7 +76,7 @@ absl::StatusOr<std::shared_ptr<const ProductPlan>> ProductPlan::Create(
       return it->second;
     }
   }
-  absl::Status status = CudaStatus(cudaSetDevice(ordinal), "cudaSetDevice");
+  absl::Status status = CudaStatus(MakeCurrent(ordinal), "cudaSetDevice");
   if (!status.ok()) return status;
   absl::StatusOr<cublasLtHandle_t> handle = CublasLtHandle(ordinal);
   if (!handle.ok()) return handle.status();

@@ -12,6 +12,7 @@
 #include "backends/api/content_digest.h"
 #include "backends/api/packed_weights.h"
 #include "backends/cuda/cuda_status.h"
+#include "backends/cuda/current_device.h"
 
 namespace tensord::cuda {
 namespace {
@@ -29,7 +30,7 @@ Known& AllKnown() {
 absl::Status Upload(Device& device, const std::vector<std::byte>& bytes,
                     const Storage& to) {
   absl::Status status =
-      CudaStatus(cudaSetDevice(device.info().id.ordinal), "cudaSetDevice");
+      CudaStatus(MakeCurrent(device.info().id.ordinal), "cudaSetDevice");
   if (!status.ok()) return status;
   cudaStream_t stream = nullptr;
   status = CudaStatus(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),

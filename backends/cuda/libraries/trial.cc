@@ -5,6 +5,7 @@
 
 #include "backends/api/float16.h"
 #include "backends/cuda/cuda_status.h"
+#include "backends/cuda/current_device.h"
 
 namespace tensord::cuda {
 namespace {
@@ -48,7 +49,7 @@ constexpr int kRounds = 3;
 absl::StatusOr<std::unique_ptr<Trial>> Trial::Create(
     Device& device, DType dtype, absl::Span<const uint64_t> sizes) {
   absl::Status status =
-      CudaStatus(cudaSetDevice(device.info().id.ordinal), "cudaSetDevice");
+      CudaStatus(MakeCurrent(device.info().id.ordinal), "cudaSetDevice");
   if (!status.ok()) return status;
   std::unique_ptr<Trial> trial(new Trial);
   const auto check = [&](cudaError_t error, const char* call) {
