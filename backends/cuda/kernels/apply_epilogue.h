@@ -29,20 +29,15 @@ __device__ inline int64_t IndexOf(const EpilogueInput& input, int64_t i,
   return index;
 }
 
+// Elements i to i + kCount of y, i a multiple of kCount, of an input whose runs
+// are long enough.
 template <typename T, int kCount, typename Number>
 __device__ inline void LoadEpilogueInput(const EpilogueInput& input, int64_t i,
                                          bool is_small,
                                          Number (&values)[kCount]) {
-  const T* data = static_cast<const T*>(input.data);
-  if (kCount > 1 && (input.run_length < kCount || i % kCount != 0)) {
-#pragma unroll
-    for (int j = 0; j < kCount; ++j) {
-      values[j] = ToCompute(data[IndexOf(input, i + j, is_small)]);
-    }
-    return;
-  }
-  const T* first = data + IndexOf(input, i, is_small);
-  if (input.run_step == 0) {
+  const T* first =
+      static_cast<const T*>(input.data) + IndexOf(input, i, is_small);
+  if (kCount == 1 || input.run_step == 0) {
     const Number value = ToCompute(*first);
 #pragma unroll
     for (int j = 0; j < kCount; ++j) values[j] = value;
@@ -56,31 +51,78 @@ __device__ inline void LoadEpilogueInput(const EpilogueInput& input, int64_t i,
   }
 }
 
-// x = step(x, y) for each. The commonest steps are in line.
-template <int kCount, typename Number>
-__device__ inline void EvaluateSteps(const EpilogueStep& step,
-                                     Number (&x)[kCount],
-                                     const Number (&y)[kCount]) {
-  const Number alpha = static_cast<Number>(step.parameters[0]);
-  const Number beta = static_cast<Number>(step.parameters[1]);
+// Steps that DeviceEpilogue::is_simple covers: each is one of a few operators,
+// of the result before and of at most one number beside.
+template <typename T, int kCount, typename Number>
+__device__ inline void ApplySimpleSteps(const DeviceEpilogue& epilogue,
+                                        int64_t i, Number (&x)[kCount]) {
+  for (int s = 0; s < epilogue.step_count; ++s) {
+    const EpilogueStep& step = epilogue.steps[s];
+    const int beside = step.operands[0] == EpilogueStep::kPrevious ? 1 : 0;
+    Number y[kCount];
+    if (step.operands[beside] >= EpilogueStep::kFirstInput) {
+      LoadEpilogueInput<T>(
+          epilogue.inputs[step.operands[beside] - EpilogueStep::kFirstInput], i,
+          epilogue.is_small, y);
+    } else {
+#pragma unroll
+      for (int j = 0; j < kCount; ++j) {
+        y[j] = static_cast<Number>(step.constants[beside]);
+      }
+    }
+    const Number alpha = static_cast<Number>(step.parameters[0]);
+    const Number beta = static_cast<Number>(step.parameters[1]);
 #define TENSORD_STEP(op, value)                                          \
   case OpKind::k##op:                                                    \
     _Pragma("unroll") for (int j = 0; j < kCount; ++j) { x[j] = value; } \
     break;
-  switch (step.op) {
-    TENSORD_STEP(Add, x[j] + y[j])
-    TENSORD_STEP(Sub, x[j] - y[j])
-    TENSORD_STEP(Mul, x[j] * y[j])
-    TENSORD_STEP(Relu, x[j] < 0 ? Number{0} : x[j])
-    TENSORD_STEP(Clip, Clip(x[j], alpha, beta))
-    TENSORD_STEP(HardSwish, x[j] * HeldBetween0And1(x[j] / 6 + Number{0.5}))
-    default:
-#pragma unroll
-      for (int j = 0; j < kCount; ++j) {
-        x[j] = EvaluateStep(step.op, x[j], y[j], alpha, beta);
-      }
-  }
+    switch (step.op) {
+      TENSORD_STEP(Add, x[j] + y[j])
+      TENSORD_STEP(Sub, beside == 1 ? x[j] - y[j] : y[j] - x[j])
+      TENSORD_STEP(Mul, x[j] * y[j])
+      TENSORD_STEP(Relu, x[j] < 0 ? Number{0} : x[j])
+      TENSORD_STEP(Clip, Clip(x[j], alpha, beta))
+      TENSORD_STEP(HardSwish, x[j] * HeldBetween0And1(x[j] / 6 + Number{0.5}))
+      default:
+        break;
+    }
 #undef TENSORD_STEP
+  }
+}
+
+// All steps of one element. Not inlined, so that a kernel with many places to
+// store from does not grow by as much each time.
+template <typename T, typename Number>
+__device__ __noinline__ Number ApplySteps(const DeviceEpilogue& epilogue,
+                                          int64_t i, Number own) {
+  Number places[DeviceEpilogue::kMaxPlaces];
+  Number previous = own;
+  for (int s = 0; s < epilogue.step_count; ++s) {
+    const EpilogueStep& step = epilogue.steps[s];
+    Number operands[2];
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      const uint8_t operand = step.operands[k];
+      if (operand >= EpilogueStep::kFirstInput) {
+        const EpilogueInput& input =
+            epilogue.inputs[operand - EpilogueStep::kFirstInput];
+        operands[k] = ToCompute(static_cast<const T*>(
+            input.data)[IndexOf(input, i, epilogue.is_small)]);
+      } else if (operand >= EpilogueStep::kFirstPlace) {
+        operands[k] = places[operand - EpilogueStep::kFirstPlace];
+      } else {
+        operands[k] = operand == EpilogueStep::kPrevious ? previous
+                      : operand == EpilogueStep::kOwn
+                          ? own
+                          : static_cast<Number>(step.constants[k]);
+      }
+    }
+    previous = EvaluateStep(step.op, operands[0], operands[1],
+                            static_cast<Number>(step.parameters[0]),
+                            static_cast<Number>(step.parameters[1]));
+    if (step.place != EpilogueStep::kNoPlace) places[step.place] = previous;
+  }
+  return previous;
 }
 
 // values[j], the own result at element i + j of y, becomes what is stored
@@ -89,38 +131,13 @@ template <typename T, int kCount, typename Number>
 __device__ inline void ApplyEpilogue(const DeviceEpilogue& epilogue, int64_t i,
                                      Number (&values)[kCount]) {
   if (epilogue.step_count == 0) return;
-  Number own[kCount];
-  Number places[DeviceEpilogue::kMaxPlaces][kCount];
+  if (epilogue.is_simple && i % kCount == 0) {
+    ApplySimpleSteps<T>(epilogue, i, values);
+    return;
+  }
 #pragma unroll
-  for (int j = 0; j < kCount; ++j) own[j] = values[j];
-  for (int s = 0; s < epilogue.step_count; ++s) {
-    const EpilogueStep& step = epilogue.steps[s];
-    Number operands[2][kCount];
-#pragma unroll
-    for (int k = 0; k < 2; ++k) {
-      const uint8_t operand = step.operands[k];
-      if (operand >= EpilogueStep::kFirstInput) {
-        LoadEpilogueInput<T>(
-            epilogue.inputs[operand - EpilogueStep::kFirstInput], i,
-            epilogue.is_small, operands[k]);
-        continue;
-      }
-#pragma unroll
-      for (int j = 0; j < kCount; ++j) {
-        operands[k][j] = operand == EpilogueStep::kPrevious ? values[j]
-                         : operand == EpilogueStep::kOwn    ? own[j]
-                         : operand == EpilogueStep::kConstant
-                             ? static_cast<Number>(step.constants[k])
-                             : places[operand - EpilogueStep::kFirstPlace][j];
-      }
-    }
-    EvaluateSteps(step, operands[0], operands[1]);
-#pragma unroll
-    for (int j = 0; j < kCount; ++j) values[j] = operands[0][j];
-    if (step.place != EpilogueStep::kNoPlace) {
-#pragma unroll
-      for (int j = 0; j < kCount; ++j) places[step.place][j] = values[j];
-    }
+  for (int j = 0; j < kCount; ++j) {
+    values[j] = ApplySteps<T>(epilogue, i + j, values[j]);
   }
 }
 

@@ -16,7 +16,7 @@ bool IsFloating(DType dtype) {
 
 // How many of a few neighbours lie within one cycle of `extent`.
 int RunWithin(int64_t extent) {
-  int run = 8;
+  int run = DeviceEpilogue::kMaxRun;
   while (extent % run != 0) run /= 2;
   return run;
 }
@@ -43,7 +43,7 @@ bool SetDigits(const Shape& input, const Shape& y, EpilogueInput& result) {
     stride *= extent;
   }
   result.digit_count = 0;
-  result.run_length = 8;
+  result.run_length = DeviceEpilogue::kMaxRun;
   result.run_step = 0;
   if (!parts.empty()) {
     result.run_length = parts.size() == 1
@@ -103,6 +103,42 @@ void SetSteps(const Expression& expression, DeviceEpilogue& result) {
       }
     }
   }
+}
+
+// What ApplySimpleSteps() knows.
+bool IsSimple(const EpilogueStep& step) {
+  switch (step.op) {
+    case OpKind::kAdd:
+    case OpKind::kSub:
+    case OpKind::kMul:
+    case OpKind::kRelu:
+    case OpKind::kClip:
+    case OpKind::kHardSwish:
+      break;
+    default:
+      return false;
+  }
+  const auto is_beside = [](uint8_t operand) {
+    return operand == EpilogueStep::kConstant ||
+           operand >= EpilogueStep::kFirstInput;
+  };
+  const bool is_first = step.operands[0] == EpilogueStep::kPrevious;
+  const uint8_t other = step.operands[is_first ? 1 : 0];
+  // A step of one operand names the result before as both.
+  const bool has_one = step.op == OpKind::kRelu || step.op == OpKind::kClip ||
+                       step.op == OpKind::kHardSwish;
+  return (is_first || step.operands[1] == EpilogueStep::kPrevious) &&
+         (has_one || is_beside(other)) && step.place == EpilogueStep::kNoPlace;
+}
+
+bool IsSimple(const DeviceEpilogue& epilogue, int input_count) {
+  for (int s = 0; s < epilogue.step_count; ++s) {
+    if (!IsSimple(epilogue.steps[s])) return false;
+  }
+  for (int i = 0; i < input_count; ++i) {
+    if (epilogue.inputs[i].run_length < DeviceEpilogue::kMaxRun) return false;
+  }
+  return true;
 }
 
 absl::Status CheckSize(const Expression& expression) {
@@ -165,6 +201,7 @@ EpilogueState::EpilogueState(const NodeSite& site) {
     SetDigits(site.input(from.own_input_count + i - 1).shape, y,
               epilogue.inputs[i - 1]);
   }
+  epilogue.is_simple = IsSimple(epilogue, from.expression.input_count - 1);
 }
 
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareEpilogue(

@@ -65,9 +65,13 @@ struct DeviceEpilogue {
   static constexpr int kMaxSteps = 16;
   static constexpr int kMaxInputs = 6;
   static constexpr int kMaxPlaces = 4;
+  static constexpr int kMaxRun = 8;
 
   int step_count;  // 0: there is none
   bool is_small;   // y's elements are counted in 31 bits
+  // Common operators of the result before and one number beside, inputs in runs
+  // of kMaxRun: what is computed for several neighbours at once.
+  bool is_simple;
   EpilogueStep steps[kMaxSteps];
   EpilogueInput inputs[kMaxInputs];
 };

@@ -133,6 +133,15 @@ void AddEpilogues(std::vector<NamedNode>& nodes) {
           "bias_and_gelu" + at, OpKind::kMatMul, dtype, 5, n,
           {.steps = {{OpKind::kAdd, {0, 1}}, {OpKind::kGelu, {2, kNone}}}},
           {{n}}));
+      // What is computed for neighbours at once where n allows it.
+      nodes.push_back(WithSteps("bias_residual_and_relu" + at, OpKind::kMatMul,
+                                dtype, 9, n,
+                                {.constants = {1.5},
+                                 .steps = {{OpKind::kAdd, {0, 1}},
+                                           {OpKind::kSub, {2, 4}},
+                                           {OpKind::kMul, {5, 3}},
+                                           {OpKind::kRelu, {6, kNone}}}},
+                                {{n}, {9, n}}));
       // 0.5 * sigmoid(y * x1 + x2 - x3) + y: the own result twice, a column, a
       // scalar, and a constant.
       nodes.push_back(WithSteps("all_operands" + at, OpKind::kGemm, dtype, 9, n,
