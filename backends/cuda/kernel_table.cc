@@ -13,7 +13,9 @@ namespace {
 // One a line, since many hands add to it.
 // clang-format off
 constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
-    &FewRowsRows,  // reads weights faster than any library
+    // Of what they accept faster than libraries.
+    &FewRowsRows,
+    &ConvDepthwiseRows,
 #ifndef TENSORD_CUDA_EMULATION
     &CublasLtRows,
     &CudnnRows,
@@ -31,7 +33,9 @@ constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &FillRows,
     &ReduceRows,
     &ProductRows,
+    &ByteProductRows,
     &ConvRows,
+    &ByteConvRows,
     &AttentionTensorRows,
     &AttentionRows,
 };

@@ -20,6 +20,7 @@
 #include "backends/api/kernel.h"
 #include "backends/api/matmul_geometry.h"
 #include "backends/cuda/kernels/apply_epilogue.h"
+#include "backends/cuda/kernels/batch_digits.h"
 #include "backends/cuda/kernels/epilogue.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/kernels/number.h"
@@ -28,14 +29,6 @@
 
 namespace tensord::cuda {
 namespace {
-
-// Which matrices of a batch meet: numbers of a batch with mixed digits.
-struct BatchDigits {
-  int count = 0;
-  int64_t extents[kMaxRank];
-  int64_t a_strides[kMaxRank];
-  int64_t b_strides[kMaxRank];
-};
 
 struct Matrices {
   int64_t batch = 1;
@@ -63,15 +56,9 @@ __global__ void MultiplyMatrices(
   const C alpha = static_cast<C>(addend.alpha);
   const C beta = static_cast<C>(addend.beta);
   for (int64_t index = blockIdx.y; index < matrices.batch; index += gridDim.y) {
-    const T* own_a = a;
-    const T* own_b = b;
-    int64_t rest = index;
-    for (int d = matrices.digits.count - 1; d >= 0; --d) {
-      const int64_t digit = rest % matrices.digits.extents[d];
-      rest /= matrices.digits.extents[d];
-      own_a += digit * matrices.digits.a_strides[d];
-      own_b += digit * matrices.digits.b_strides[d];
-    }
+    const BatchDigits::Offsets offsets = matrices.digits.At(index);
+    const T* own_a = a + offsets.a;
+    const T* own_b = b + offsets.b;
     MultiplyTile<C>(
         blockIdx.x, matrices.m, matrices.n, matrices.k, matrices.a_column == 1,
         matrices.b_row == 1,
@@ -120,22 +107,17 @@ template <typename T>
 absl::Status RunMatMul(const KernelCall& call) {
   const matmul::Product product =
       matmul::Resolve(call.input_layout(0).shape, call.input_layout(1).shape);
-  Matrices matrices{.batch = product.batch,
-                    .m = product.m,
-                    .n = product.n,
-                    .k = product.k,
-                    .a_row = product.k,
-                    .a_column = 1,
-                    .b_row = product.n,
-                    .b_column = 1,
-                    .digits = {}};
-  matrices.digits.count = product.batch_rank;
-  for (int d = 0; d < product.batch_rank; ++d) {
-    matrices.digits.extents[d] = product.extents[d];
-    matrices.digits.a_strides[d] = product.a_strides[d];
-    matrices.digits.b_strides[d] = product.b_strides[d];
-  }
-  return Multiply<T>(call, matrices, {});
+  return Multiply<T>(call,
+                     {.batch = product.batch,
+                      .m = product.m,
+                      .n = product.n,
+                      .k = product.k,
+                      .a_row = product.k,
+                      .a_column = 1,
+                      .b_row = product.n,
+                      .b_column = 1,
+                      .digits = BatchDigits(product)},
+                     {});
 }
 
 template <typename T>

@@ -21,7 +21,10 @@ absl::Span<const KernelEntry> TopKRows();
 absl::Span<const KernelEntry> FillRows();
 absl::Span<const KernelEntry> FewRowsRows();
 absl::Span<const KernelEntry> ProductRows();
+absl::Span<const KernelEntry> ByteProductRows();
+absl::Span<const KernelEntry> ConvDepthwiseRows();
 absl::Span<const KernelEntry> ConvRows();
+absl::Span<const KernelEntry> ByteConvRows();
 absl::Span<const KernelEntry> AttentionTensorRows();
 absl::Span<const KernelEntry> AttentionRows();
 

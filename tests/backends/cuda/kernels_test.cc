@@ -141,6 +141,8 @@ INSTANTIATE_TEST_SUITE_P(FewRows, CudaKernelTest,
                          ::testing::ValuesIn(FewRowsNodes()), NodeName);
 INSTANTIATE_TEST_SUITE_P(Conv, CudaKernelTest, ::testing::ValuesIn(ConvNodes()),
                          NodeName);
+INSTANTIATE_TEST_SUITE_P(Bytes, CudaKernelTest,
+                         ::testing::ValuesIn(ByteNodes()), NodeName);
 INSTANTIATE_TEST_SUITE_P(Attention, CudaKernelTest,
                          ::testing::ValuesIn(AttentionNodes()), NodeName);
 

@@ -32,6 +32,7 @@ std::vector<NamedNode> IndexingNodes();
 std::vector<NamedNode> ProductNodes();
 std::vector<NamedNode> FewRowsNodes();
 std::vector<NamedNode> ConvNodes();
+std::vector<NamedNode> ByteNodes();
 std::vector<NamedNode> AttentionNodes();
 
 }  // namespace tensord::cuda
