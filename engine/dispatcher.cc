@@ -21,10 +21,6 @@ constexpr double kCompilationNs = 100e6;
 // After a failure of compiling ahead, which every run would ask for again.
 constexpr absl::Duration kAheadPause = absl::Seconds(10);
 
-DeviceWish WishOf(const Execution& execution) {
-  return {.device = execution.device, .backend = execution.backend};
-}
-
 CompiledKeyView KeyOf(const Execution& execution, DeviceId device) {
   return {execution.graph->id(), device,
           absl::Span<const HostValue>(execution.inputs)};
@@ -58,8 +54,8 @@ void Dispatcher::Cancel(Execution& execution) {
 }
 
 void Dispatcher::Reroute(Execution& execution) {
-  if (execution.device.has_value()) {
-    PooledDevice* wanted = devices_.Find(*execution.device);
+  if (execution.wish.device.has_value()) {
+    PooledDevice* wanted = devices_.Find(*execution.wish.device);
     absl::Status lost = wanted->Availability();
     if (!lost.ok()) return open_.Answer(execution, std::move(lost));
   }
@@ -84,7 +80,7 @@ absl::Status Dispatcher::Check(const Execution& execution) const {
 void Dispatcher::Dispatch(Execution& execution, Thread thread) {
   const std::shared_ptr<const CompiledGraph> known = FindCompiled(execution);
   absl::StatusOr<PooledDevice*> device =
-      devices_.Choose(execution.graph->capable(), WishOf(execution),
+      devices_.Choose(execution.graph->capable(), execution.wish,
                       known == nullptr ? absl::Span<const DeviceEstimate>()
                                        : known->device_estimates);
   if (!device.ok()) return open_.Answer(execution, device.status());
@@ -114,7 +110,7 @@ PooledDevice* Dispatcher::ChooseWithCompilation(
     }
   }
   const absl::StatusOr<PooledDevice*> device =
-      devices_.Choose(execution.graph->capable(), WishOf(execution), estimates);
+      devices_.Choose(execution.graph->capable(), execution.wish, estimates);
   return device.ok() ? *device : nullptr;
 }
 
@@ -137,7 +133,7 @@ void Dispatcher::CompileAhead(const Execution& execution,
 // run takes on the others too. Nothing is looked up where there is no choice.
 std::shared_ptr<const CompiledGraph> Dispatcher::FindCompiled(
     const Execution& execution) const {
-  if (devices_.devices().size() < 2 || execution.device.has_value()) {
+  if (devices_.devices().size() < 2 || execution.wish.device.has_value()) {
     return nullptr;
   }
   for (const auto& device : devices_.devices()) {
@@ -164,7 +160,7 @@ void Dispatcher::Run(PooledDevice& device, Execution& execution,
 void Dispatcher::AwaitCompilation(PooledDevice& device, Execution& execution) {
   std::vector<Shape> shapes = ShapesOf(execution);
   std::shared_ptr<const LoadedGraph> graph = execution.graph;
-  const bool is_named = execution.device.has_value();
+  const bool is_named = execution.wish.device.has_value();
   absl::Status status = CheckInputShapes(*graph->graph(), shapes, limits_);
   if (!status.ok()) return open_.Answer(execution, std::move(status));
   const absl::StatusOr<uint64_t> added =

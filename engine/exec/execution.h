@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "absl/container/inlined_vector.h"
@@ -15,6 +14,7 @@
 #include "backends/api/dtype.h"
 #include "backends/api/shape.h"
 #include "engine/memory/buffer_pool.h"
+#include "engine/pool/device_wish.h"
 #include "engine/profile/phase_profile.h"
 #include "engine/profile/trace_buffer.h"
 
@@ -76,9 +76,8 @@ struct Execution {
   std::shared_ptr<const LoadedGraph> graph;
   absl::InlinedVector<HostValue, 4> inputs;  // in the graph's order
   absl::Time deadline = absl::InfiniteFuture();
-  std::optional<DeviceId> device;    // only this one
-  std::optional<BackendId> backend;  // only devices of this one
-  int trace_capacity = 0;            // launches to trace; 0: no trace
+  DeviceWish wish;
+  int trace_capacity = 0;  // launches to trace; 0: no trace
 
   // Called once, with the result in place, on a lane's thread or inside Start.
   // Must not block. A plain function keeps a run free of allocations.

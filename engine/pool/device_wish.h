@@ -13,6 +13,11 @@ namespace tensord {
 struct DeviceWish {
   std::optional<DeviceId> device;
   std::optional<BackendId> backend;
+
+  bool Allows(DeviceId id) const {
+    return device.value_or(id) == id &&
+           backend.value_or(id.backend) == id.backend;
+  }
 };
 
 }  // namespace tensord

@@ -254,8 +254,7 @@ void ExecuteCall::Recycle() {
   execution_.preparation.reset();
   execution_.inputs.clear();
   execution_.outputs.clear();
-  execution_.device.reset();
-  execution_.backend.reset();
+  execution_.wish = {};
   execution_.trace_capacity = 0;
   execution_.trace.reset();
   execution_.is_cancelled.store(false, std::memory_order_relaxed);

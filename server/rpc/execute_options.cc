@@ -52,10 +52,8 @@ absl::Status ApplyExecuteOptions(const std::string& bytes, const Engine& engine,
     return MalformedMessage("tensord.v1.ExecuteOptions", 0);
   }
   TENSORD_RETURN_IF_ERROR(CheckFeatures(options, *execution.graph));
-  TENSORD_ASSIGN_OR_RETURN(const DeviceWish wish,
+  TENSORD_ASSIGN_OR_RETURN(execution.wish,
                            FindDevice(engine, options.device()));
-  execution.device = wish.device;
-  execution.backend = wish.backend;
   if (options.trace().max_rows() < 0) {
     return BadField("options.trace.max_rows",
                     absl::StrCat(options.trace().max_rows(), " is negative"));

@@ -53,7 +53,8 @@ v1::InvalidTensor Describe(const HostValue& value, const std::string& name,
   return detail;
 }
 
-// Why there was no device: the one that was asked for, or else all of them.
+// Why there was no device: by the first, of those that were asked for, that
+// takes nothing.
 absl::Status WithReason(const absl::Status& status, const Execution& execution,
                         const Engine& engine) {
   const auto with = [&](v1::ErrorReason reason, const std::string& device) {
@@ -63,7 +64,7 @@ absl::Status WithReason(const absl::Status& status, const Execution& execution,
                                  {{"device", device}});
   };
   for (const DeviceStatus& device : engine.Devices()) {
-    if (execution.device.value_or(device.info.id) != device.info.id) continue;
+    if (!execution.wish.Allows(device.info.id)) continue;
     const std::string name = device.info.id.ToString();
     if (!device.health.ok()) return with(v1::DEVICE_LOST, name);
     if (device.is_draining) return with(v1::DRAINING, name);

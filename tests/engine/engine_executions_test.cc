@@ -199,7 +199,7 @@ TEST_F(EngineExecutionsTest, WhatWasQueuedOnALostDeviceRunsOnAnother) {
   std::vector<std::unique_ptr<TestRun>> runs;
   for (DeviceId device : {kFake0, kFake1}) {  // compiled for both
     const auto first = NewRun(harness, graph);
-    first->execution().device = device;
+    first->execution().wish.device = device;
     first->Start();
     EXPECT_THAT(first->Output(), Each(1));
   }
@@ -262,8 +262,8 @@ TEST_F(EngineExecutionsTest, ARunThatNamedTheLostDeviceIsNotMoved) {
   const auto graph = harness.MustSubmit("a", AddChain(1, 1));
   const auto blocker = NewRun(harness, graph);
   const auto pinned = NewRun(harness, graph);
-  blocker->execution().device = kFake0;
-  pinned->execution().device = kFake0;
+  blocker->execution().wish.device = kFake0;
+  pinned->execution().wish.device = kFake0;
   FakePause pause(control());
   blocker->Start();
   pinned->Start();
@@ -280,7 +280,7 @@ TEST_F(EngineExecutionsTest, AHungLaneIsGivenUpAndItsDeviceIsNotChosenAgain) {
   const auto graph = harness.MustSubmit("a", AddChain(1, 1));
   control(0).HangLaunch(0);
   const auto hung = NewRun(harness, graph);
-  hung->execution().device = kFake0;
+  hung->execution().wish.device = kFake0;
   hung->execution().deadline = absl::Now() + absl::Milliseconds(20);
   hung->Start();
   EXPECT_EQ(hung->Wait().code(), absl::StatusCode::kDeadlineExceeded);
@@ -304,13 +304,13 @@ TEST_F(EngineExecutionsTest, ADrainingDeviceFinishesItsQueueAndTakesNothing) {
     FakePause pause(control());
     for (int i = 0; i < 3; ++i) {
       before.push_back(NewRun(harness, graph));
-      before.back()->execution().device = kFake0;
+      before.back()->execution().wish.device = kFake0;
       before.back()->Start();
     }
     ASSERT_THAT(harness.engine().SetDraining(kFake0, true), IsOk());
     EXPECT_TRUE(harness.StatusOf(kFake0).is_draining);
     const auto refused = NewRun(harness, graph);
-    refused->execution().device = kFake0;
+    refused->execution().wish.device = kFake0;
     refused->Start();
     EXPECT_THAT(refused->Wait(), StatusIs(absl::StatusCode::kUnavailable,
                                           HasSubstr("vulkan:0 is draining")));
@@ -322,7 +322,7 @@ TEST_F(EngineExecutionsTest, ADrainingDeviceFinishesItsQueueAndTakesNothing) {
   for (auto& run : before) EXPECT_THAT(run->Output(), Each(1));
   ASSERT_THAT(harness.engine().SetDraining(kFake0, false), IsOk());
   const auto again = NewRun(harness, graph);
-  again->execution().device = kFake0;
+  again->execution().wish.device = kFake0;
   again->Start();
   EXPECT_THAT(again->Output(), Each(1));
   EXPECT_THAT(harness.engine().SetDraining({BackendId::kCuda, 3}, true),

@@ -197,7 +197,7 @@ TEST_F(EngineGraphsTest, ADeviceThatDoesNotComputeVouchesForNothing) {
   EXPECT_THAT(anywhere.Output(), Each(1));
   EXPECT_EQ(anywhere.execution().ran_on, kFake0);
   TestRun on_null(added, harness.engine(), {0, 0, 0, 0});
-  on_null.execution().device = DeviceId{BackendId::kNull, 0};
+  on_null.execution().wish.device = DeviceId{BackendId::kNull, 0};
   on_null.Start();
   EXPECT_THAT(on_null.Wait(), IsOk());
 }

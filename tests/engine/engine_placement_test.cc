@@ -74,7 +74,7 @@ class EnginePlacementTest : public ::testing::Test {
   }
 
   DeviceId Finish(TestRun& run, std::optional<BackendId> backend) {
-    run.execution().backend = backend;
+    run.execution().wish.backend = backend;
     run.Start();
     EXPECT_THAT(run.Wait(), IsOk());
     return run.execution().ran_on;
@@ -156,7 +156,7 @@ TEST_F(EnginePlacementTest, AWantedBackendIsKeptWhateverItCosts) {
   EXPECT_EQ(RanOn(graph, BackendId::kVulkan), kFar);
   EXPECT_EQ(RanOn(graph, BackendId::kCpu), kCpu);
   TestRun run(graph, harness_.engine(), {0, 0, 0, 0});
-  run.execution().backend = BackendId::kCuda;
+  run.execution().wish.backend = BackendId::kCuda;
   run.Start();
   EXPECT_THAT(run.Wait(),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("'cuda'")));

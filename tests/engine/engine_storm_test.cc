@@ -131,7 +131,7 @@ TEST(EngineStormTest, CancelsDeadlinesFaultsAndHangsAnswerEachRunOnce) {
   // The device that is left still works.
   fake.control(1).ReleaseHang();
   TestRun last(graphs[0], harness.engine(), {1, 1});
-  last.execution().device = Fake(2);
+  last.execution().wish.device = Fake(2);
   last.Start();
   EXPECT_THAT(last.Output(), Each(2));
 }

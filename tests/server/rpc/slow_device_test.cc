@@ -10,6 +10,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "google/rpc/error_details.pb.h"
+#include "tensord/v1/device_service.pb.h"
 #include "tensord/v1/errors.pb.h"
 #include "tests/server/support/server_test.h"
 #include "tests/support/fake_backend.h"
@@ -200,6 +201,31 @@ TEST_F(SlowDeviceTest, ALostDeviceIsUnavailableFromThenOn) {
         << status.error_message();
     EXPECT_EQ(ReasonOf(status), "DEVICE_LOST");
     EXPECT_TRUE(DetailOf<google::rpc::RetryInfo>(status).has_value());
+  }
+}
+
+// A device of another backend takes nothing either, and comes first.
+TEST_F(SlowDeviceTest, ALostBackendIsToldByItsOwnDevice) {
+  Release();
+  StopServer();
+  config_.device_names = {"cpu:0", "vulkan:0"};
+  StartServer();
+  graph_id_ = Submit(ReluGraph());
+  v1::DrainDeviceRequest drain;
+  drain.set_device("cpu:0");
+  v1::Device drained;
+  ASSERT_TRUE(
+      Call("/tensord.v1.DeviceService/DrainDevice", drain, drained).ok());
+  control().FailLaunch(0);
+  for (int i = 0; i < 2; ++i) {
+    v1::ExecuteResponse response;
+    const grpc::Status status =
+        Call(kExecute, IdentityRequest(graph_id_, "vulkan"), response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+    const auto info = DetailOf<google::rpc::ErrorInfo>(status);
+    ASSERT_TRUE(info.has_value());
+    EXPECT_EQ(info->reason(), "DEVICE_LOST");
+    EXPECT_EQ(info->metadata().at("device"), "vulkan:0");
   }
 }
 
