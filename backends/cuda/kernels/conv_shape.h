@@ -86,7 +86,6 @@ __device__ inline Place TapPlace(const ConvShape& shape, uint32_t tap) {
 __device__ inline int64_t InputPlace(const ConvShape& shape,
                                      const Place& output, const Place& tap) {
   int64_t index = 0;
-#pragma unroll
   for (int d = 0; d < 3; ++d) {
     const ConvAxis& axis = shape.axes[d];
     const int i = InputAt(axis, output.at[d], tap.at[d], shape.is_transposed);

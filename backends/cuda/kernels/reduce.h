@@ -4,7 +4,7 @@
 #include "absl/status/status.h"
 #include "backends/api/kernel.h"
 
-// What reduce_rows.cc makes rows of: one function for each file of kernels.
+// What reduce_rows.cu makes rows of: one function for each file of kernels.
 // `dtype` is input 0's.
 namespace tensord::cuda {
 
