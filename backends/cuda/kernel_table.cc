@@ -32,6 +32,7 @@ constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &TopKRows,
     &FillRows,
     &ReduceRows,
+    &TensorProductRows,
     &ProductRows,
     &ByteProductRows,
     &ConvRows,

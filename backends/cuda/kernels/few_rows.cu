@@ -25,13 +25,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "backends/api/backend.h"
 #include "backends/api/kernel.h"
 #include "backends/api/matmul_geometry.h"
 #include "backends/api/packed_weights.h"
 #include "backends/cuda/kernels/apply_epilogue.h"
+#include "backends/cuda/kernels/early_launch.h"
 #include "backends/cuda/kernels/epilogue.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/kernels/mma.h"
@@ -61,19 +61,6 @@ struct FewRows {
   float alpha, beta;
   int64_t addend_row, addend_column;  // strides; 0 where it broadcasts
 };
-
-// The kernel ahead on the stream is done, and what it wrote can be read.
-__device__ inline void WaitForKernelAhead() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-// The kernel behind may begin, and wait.
-__device__ inline void LetKernelBehindBegin() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
 
 struct Weights {
   uint4 part[2];  // columns g and g + 8
@@ -269,48 +256,6 @@ KernelCost FewRowsCost(const NodeSite& site) {
           .bytes = (weights + outputs + a.element_count()) *
                    ByteSize(site.input_dtype(0), 1),
           .efficiency = 0.05};
-}
-
-#ifndef TENSORD_CUDA_EMULATION
-// Whether kernels of the current device can wait for the one ahead themselves.
-absl::StatusOr<bool> CanLaunchEarly() {
-  int gpu = 0;
-  int capability = 0;
-  cudaError_t error = cudaGetDevice(&gpu);
-  if (error == cudaSuccess) {
-    error = cudaDeviceGetAttribute(&capability,
-                                   cudaDevAttrComputeCapabilityMajor, gpu);
-  }
-  if (error != cudaSuccess) return CudaStatus(error, "cudaDeviceGetAttribute");
-  return capability >= 9;
-}
-#endif
-
-// As Launch(), but the kernel may begin before the one ahead is done: it waits
-// for that itself.
-template <typename... Params, typename... Args>
-absl::Status LaunchEarly(const LaunchContext& context,
-                         void (*kernel)(Params...), const LaunchShape& shape,
-                         Args&&... args) {
-#ifdef TENSORD_CUDA_EMULATION
-  return Launch(context, kernel, shape, args...);
-#else
-  const absl::StatusOr<bool> can = CanLaunchEarly();
-  if (!can.ok()) return can.status();
-  if (!*can) return Launch(context, kernel, shape, args...);
-  cudaLaunchAttribute early = {};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = shape.grid;
-  config.blockDim = shape.block;
-  config.stream = StreamOf(context);
-  config.attrs = &early;
-  config.numAttrs = 1;
-  return CudaStatus(
-      cudaLaunchKernelEx(&config, kernel, static_cast<Params>(args)...),
-      "cudaLaunchKernelEx");
-#endif
 }
 
 template <typename T>

@@ -20,6 +20,7 @@ absl::Span<const KernelEntry> ScatterRows();
 absl::Span<const KernelEntry> TopKRows();
 absl::Span<const KernelEntry> FillRows();
 absl::Span<const KernelEntry> FewRowsRows();
+absl::Span<const KernelEntry> TensorProductRows();
 absl::Span<const KernelEntry> ProductRows();
 absl::Span<const KernelEntry> ByteProductRows();
 absl::Span<const KernelEntry> ConvDepthwiseRows();

@@ -8,7 +8,7 @@
 #include "backends/api/expression.h"
 #include "tests/backends/cuda/named_node.h"
 
-// Nodes of few_rows.cu: few rows by constant weights.
+// Nodes of few_rows.cu, and of tensor_products.cu: rows by constant weights.
 namespace tensord::cuda {
 namespace {
 
@@ -38,6 +38,16 @@ void AddMatMuls(DType dtype, std::vector<NamedNode>& nodes) {
            ToleranceOf(dtype, k)});
     }
   }
+  // Small tiles and large ones; K for one warp, for some, and for all to take
+  // turns along.
+  for (int64_t m : {17, 70}) {
+    for (int64_t k : {8, 104, 296}) {
+      const int64_t n = m == 17 ? 24 : 40;
+      nodes.push_back({absl::StrCat("rows_", m, "_", k, "_", DTypeName(dtype)),
+                       Node(OpKind::kMatMul, dtype, {m, k}, {k, n}, {m, n}),
+                       ToleranceOf(dtype, k)});
+    }
+  }
   nodes.push_back({absl::StrCat("few_rows_of_a_vector_", DTypeName(dtype)),
                    Node(OpKind::kMatMul, dtype, {48}, {48, 20}, {20}),
                    ToleranceOf(dtype, 48)});
@@ -48,7 +58,7 @@ void AddMatMuls(DType dtype, std::vector<NamedNode>& nodes) {
 }
 
 void AddGemms(DType dtype, std::vector<NamedNode>& nodes) {
-  const int64_t m = 5, k = 72, n = 37;
+  const int64_t m = 5, k = 72, n = 40;
   const std::vector<Shape> addends = {{n}, {m, 1}, {m, n}, {1}};
   for (size_t i = 0; i < addends.size(); ++i) {
     const bool is_transposed = i % 2 == 1;
