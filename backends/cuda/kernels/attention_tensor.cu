@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/api/kernel.h"
 #include "backends/cuda/kernels/attention_operands.h"
+#include "backends/cuda/kernels/early_launch.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/kernels/mma.h"
 #include "backends/cuda/kernels/number.h"
@@ -102,6 +103,8 @@ __global__ void __launch_bounds__(128)
   constexpr int kKeyTiles = Shared::kKeys / 8;
   constexpr int kSteps = kSize / 16;
   __shared__ Shared chunks;
+  LetKernelBehindBegin();
+  WaitForKernelAhead();
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int g = lane / 4;
@@ -313,7 +316,7 @@ absl::Status RunOnTensorCores(const KernelCall& call) {
   const auto kernel = operands.size == 32   ? &AttendOnTensorCores<T, 32>
                       : operands.size == 64 ? &AttendOnTensorCores<T, 64>
                                             : &AttendOnTensorCores<T, 128>;
-  return Launch(call.context, kernel, shape, operands);
+  return LaunchEarly(call.context, kernel, shape, operands);
 }
 
 // A score takes two products of tensor cores and an exponential.

@@ -27,6 +27,7 @@
 #include "backends/api/packed_weights.h"
 #include "backends/cuda/kernels/apply_epilogue.h"
 #include "backends/cuda/kernels/conv_shape.h"
+#include "backends/cuda/kernels/early_launch.h"
 #include "backends/cuda/kernels/epilogue.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/kernels/number.h"
@@ -110,6 +111,8 @@ __global__ void __launch_bounds__(kThreads)
     ConvolveDepthwise(const T* x, const T* w, const T* bias, T* y,
                       const __grid_constant__ Depthwise shape,
                       const __grid_constant__ DeviceEpilogue epilogue) {
+  LetKernelBehindBegin();
+  WaitForKernelAhead();
   const int64_t index = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (index >= shape.threads) return;
   auto rest = static_cast<uint32_t>(index);
@@ -280,12 +283,12 @@ absl::Status RunDepthwise(const KernelCall& call) {
       GeometryOf(call.params, call.input_layout(0).shape,
                  call.input_layout(1).shape, call.output_layout(0).shape));
   const int64_t blocks = (shape.threads + kThreads - 1) / kThreads;
-  return Launch(call.context, KernelOf<T>(shape),
-                {dim3(static_cast<unsigned>(blocks)), dim3(kThreads)},
-                call.input<T>(0),
-                reinterpret_cast<const T*>(state.weights->address()),
-                call.has_input(2) ? call.input<T>(2) : nullptr,
-                call.output<T>(0), shape, EpilogueOf(call));
+  return LaunchEarly(call.context, KernelOf<T>(shape),
+                     {dim3(static_cast<unsigned>(blocks)), dim3(kThreads)},
+                     call.input<T>(0),
+                     reinterpret_cast<const T*>(state.weights->address()),
+                     call.has_input(2) ? call.input<T>(2) : nullptr,
+                     call.output<T>(0), shape, EpilogueOf(call));
 }
 
 template <typename T>
