@@ -187,7 +187,7 @@ KernelCost AttentionCost(const NodeSite& site) {
               extents.queries * extents.value_size;
   return {.flops = scores * (2.0 * (extents.size + extents.value_size) + 14),
           .bytes = elements * ByteSize(site.input_dtype(0), 1),
-          .efficiency = 0.01};
+          .efficiency = 0.05};
 }
 
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareAttention(

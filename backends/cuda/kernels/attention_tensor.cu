@@ -322,6 +322,7 @@ absl::Status RunOnTensorCores(const KernelCall& call) {
 // A score takes two products of tensor cores and an exponential.
 KernelCost TensorCoreCost(const NodeSite& site) {
   KernelCost cost = AttentionCost(site);
+  cost.flops /= 10;  // tensor cores to one of the other units
   cost.efficiency = 0.25;
   return cost;
 }

@@ -209,7 +209,7 @@ KernelCost ByteConvCost(const NodeSite& site) {
   return {.flops = 2 * outputs * geometry.depth(),
           .bytes = outputs * ByteSize(site.output_dtype(0), 1) +
                    x.element_count() + w.element_count(),
-          .efficiency = 0.01};
+          .efficiency = 0.1};
 }
 
 template <typename X, typename W>

@@ -180,7 +180,7 @@ KernelCost ByteCost(const NodeSite& site) {
   return {.flops = 2 * outputs * matmul::Resolve(a, b).k,
           .bytes = outputs * ByteSize(site.output_dtype(0), 1) +
                    a.element_count() + b.element_count(),
-          .efficiency = 0.01};
+          .efficiency = 0.2};
 }
 
 template <typename A, typename B>

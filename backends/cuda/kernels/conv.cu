@@ -268,7 +268,7 @@ KernelCost ConvCost(const NodeSite& site) {
                           site.input(1).shape.element_count();
   return {.flops = 2 * outputs * geometry.depth() + EpilogueFlops(site),
           .bytes = elements * ByteSize(site.input_dtype(0), 1),
-          .efficiency = 0.01};
+          .efficiency = 0.1};
 }
 
 template <typename T, OpKind kOp>

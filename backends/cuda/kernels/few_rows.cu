@@ -38,7 +38,7 @@
 #include "backends/cuda/kernels/number.h"
 #include "backends/cuda/kernels/pack.h"
 #include "backends/cuda/kernels/rows.h"
-#include "backends/cuda/kernels/upload.h"
+#include "backends/cuda/shared_weights.h"
 
 namespace tensord::cuda {
 namespace {
@@ -166,12 +166,13 @@ __global__ void __launch_bounds__(32 * kWarps)
   }
 }
 
-// Weights [K, N] or [N, K] (transposed), as their bits.
-std::vector<uint16_t> Packed(const uint16_t* b, int64_t k, int64_t n,
-                             bool is_transposed) {
+// Weights [K, N] or [N, K] (transposed).
+std::vector<std::byte> PackedWeights(const uint16_t* b, int64_t k, int64_t n,
+                                     bool is_transposed) {
   const int64_t steps = (k + kDepth - 1) / kDepth;
   const int64_t tiles = (n + kColumns - 1) / kColumns * steps;
-  std::vector<uint16_t> packed(static_cast<size_t>(tiles * kTileHalves));
+  std::vector<std::byte> bytes(tiles * kTileHalves * sizeof(uint16_t));
+  auto* packed = reinterpret_cast<uint16_t*>(bytes.data());
   for (int64_t tile = 0; tile < tiles; ++tile) {
     for (int64_t i = 0; i < kTileHalves; ++i) {
       const int64_t lane = i / 8 % 32;
@@ -183,7 +184,7 @@ std::vector<uint16_t> Packed(const uint16_t* b, int64_t k, int64_t n,
           b[is_transposed ? column * k + t : t * n + column];
     }
   }
-  return packed;
+  return bytes;
 }
 
 struct FewRowsState final : EpilogueState, UsesPackedWeights {
@@ -203,15 +204,17 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareFewRows(
   auto state = std::make_unique<FewRowsState>(site);
   const Shape& b = site.input(1).shape;
   const bool is_transposed = IsTransposed(site);
-  const std::vector<uint16_t> packed = tensord::cuda::Packed(
-      reinterpret_cast<const uint16_t*>(site.host_constant(1)),
-      b[is_transposed ? 1 : 0], b[is_transposed ? 0 : 1], is_transposed);
-  auto storage = Upload(
-      device,
-      absl::MakeConstSpan(reinterpret_cast<const std::byte*>(packed.data()),
-                          packed.size() * sizeof(uint16_t)));
-  if (!storage.ok()) return storage.status();
-  state->weights = *std::move(storage);
+  const int64_t k = b[is_transposed ? 1 : 0];
+  const int64_t n = b[is_transposed ? 0 : 1];
+  auto weights = SharedWeights(
+      device, HostBytes(site, 1),
+      absl::StrCat("few rows ", k, " ", n, " ", is_transposed), [&] {
+        return PackedWeights(
+            reinterpret_cast<const uint16_t*>(site.host_constant(1)), k, n,
+            is_transposed);
+      });
+  if (!weights.ok()) return weights.status();
+  state->weights = *std::move(weights);
   return state;
 }
 
@@ -255,7 +258,7 @@ KernelCost FewRowsCost(const NodeSite& site) {
   return {.flops = 2 * outputs * a[a.rank() - 1] + EpilogueFlops(site),
           .bytes = (weights + outputs + a.element_count()) *
                    ByteSize(site.input_dtype(0), 1),
-          .efficiency = 0.05};
+          .efficiency = 0.5};
 }
 
 template <typename T>

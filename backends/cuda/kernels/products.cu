@@ -164,8 +164,8 @@ absl::Status AcceptsGemm(const NodeSite& site) {
                    DTypeName(dtype), ", not 1"));
 }
 
-// Of what the device can do at its best; tensor cores count there.
-constexpr double kEfficiency = 0.02;
+// Of the device's rate without tensor cores.
+constexpr double kEfficiency = 0.25;
 
 KernelCost CostOf(const NodeSite& site, int64_t k) {
   const double outputs = site.output(0).shape.element_count();

@@ -39,7 +39,7 @@
 #include "backends/cuda/kernels/number.h"
 #include "backends/cuda/kernels/pack.h"
 #include "backends/cuda/kernels/rows.h"
-#include "backends/cuda/kernels/upload.h"
+#include "backends/cuda/shared_weights.h"
 
 namespace tensord::cuda {
 namespace {
@@ -254,12 +254,13 @@ __global__ void __launch_bounds__(kThreads)
 struct WeightStrides {
   int64_t column, tap, channel;
 };
-std::vector<uint16_t> PackedWeights(const uint16_t* w, int64_t n, int64_t taps,
-                                    int64_t channels, WeightStrides strides) {
+std::vector<std::byte> PackedWeights(const uint16_t* w, int64_t n, int64_t taps,
+                                     int64_t channels, WeightStrides strides) {
   const int64_t channel_steps = (channels + kDepth - 1) / kDepth;
   const int64_t steps = taps * channel_steps;
   const int64_t tiles = (n + kColumns - 1) / kColumns * steps;
-  std::vector<uint16_t> packed(static_cast<size_t>(tiles * kTileHalves));
+  std::vector<std::byte> bytes(tiles * kTileHalves * sizeof(uint16_t));
+  auto* packed = reinterpret_cast<uint16_t*>(bytes.data());
   for (int64_t tile = 0; tile < tiles; ++tile) {
     const int64_t tap = tile % steps / channel_steps;
     const int64_t first = tile % channel_steps * kDepth;
@@ -272,7 +273,7 @@ std::vector<uint16_t> PackedWeights(const uint16_t* w, int64_t n, int64_t taps,
             channel * strides.channel];
     }
   }
-  return packed;
+  return bytes;
 }
 
 struct TensorState final : EpilogueState, UsesPackedWeights {
@@ -295,24 +296,29 @@ bool IsTransposed(const OpParams& params) {
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareTensor(const NodeSite& site,
                                                            Device& device) {
   auto state = std::make_unique<TensorState>(site);
-  const auto* w = reinterpret_cast<const uint16_t*>(site.host_constant(1));
-  const Shape& shape = site.input(1).shape;
-  std::vector<uint16_t> packed;
+  const Shape& w = site.input(1).shape;
+  int64_t n = w[1], taps = 1, channels = w[0];
+  WeightStrides strides = {1, 0, n};
   if (site.op == OpKind::kConv) {
-    const int64_t taps = shape.ElementCount(2, shape.rank());
-    packed =
-        PackedWeights(w, shape[0], taps, shape[1], {shape[1] * taps, 1, taps});
+    n = w[0];
+    taps = w.ElementCount(2, w.rank());
+    channels = w[1];
+    strides = {channels * taps, 1, taps};
   } else if (IsTransposed(site.params)) {
-    packed = PackedWeights(w, shape[0], 1, shape[1], {shape[1], 0, 1});
-  } else {
-    packed = PackedWeights(w, shape[1], 1, shape[0], {1, 0, shape[1]});
+    std::swap(n, channels);
+    strides = {channels, 0, 1};
   }
-  auto storage = Upload(
-      device,
-      absl::MakeConstSpan(reinterpret_cast<const std::byte*>(packed.data()),
-                          packed.size() * sizeof(uint16_t)));
-  if (!storage.ok()) return storage.status();
-  state->weights = *std::move(storage);
+  auto weights = SharedWeights(
+      device, HostBytes(site, 1),
+      absl::StrCat("tensor ", n, " ", taps, " ", channels, " ",
+                   strides.channel),
+      [&] {
+        return PackedWeights(
+            reinterpret_cast<const uint16_t*>(site.host_constant(1)), n, taps,
+            channels, strides);
+      });
+  if (!weights.ok()) return weights.status();
+  state->weights = *std::move(weights);
   return state;
 }
 
@@ -382,11 +388,13 @@ KernelCost TensorCost(const NodeSite& site) {
   const int64_t n = site.op == OpKind::kConv    ? w[0]
                     : IsTransposed(site.params) ? w[0]
                                                 : w[1];
-  return {.flops = 2 * outputs * weights / static_cast<double>(n) +
-                   EpilogueFlops(site),
-          .bytes = (outputs + weights + site.input(0).shape.element_count()) *
-                   ByteSize(site.input_dtype(0), 1),
-          .efficiency = 0.2};
+  constexpr double kTensorCores = 10;  // to one of the other units
+  return {
+      .flops = 2 * outputs * weights / static_cast<double>(n) / kTensorCores +
+               EpilogueFlops(site),
+      .bytes = (outputs + weights + site.input(0).shape.element_count()) *
+               ByteSize(site.input_dtype(0), 1),
+      .efficiency = 0.3};
 }
 
 template <typename T, bool kIsMatrix>

@@ -24,8 +24,8 @@
 #include "backends/cuda/libraries/conv_problem.h"
 #include "backends/cuda/libraries/cudnn.h"
 #include "backends/cuda/libraries/operand_address.h"
-#include "backends/cuda/libraries/shared_weights.h"
 #include "backends/cuda/libraries/sibling.h"
+#include "backends/cuda/shared_weights.h"
 
 namespace tensord::cuda {
 namespace {

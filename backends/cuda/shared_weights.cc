@@ -1,4 +1,4 @@
-#include "backends/cuda/libraries/shared_weights.h"
+#include "backends/cuda/shared_weights.h"
 
 #include <cuda_runtime_api.h>
 

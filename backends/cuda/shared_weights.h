@@ -1,5 +1,5 @@
-#ifndef TENSORD_BACKENDS_CUDA_LIBRARIES_SHARED_WEIGHTS_H_
-#define TENSORD_BACKENDS_CUDA_LIBRARIES_SHARED_WEIGHTS_H_
+#ifndef TENSORD_BACKENDS_CUDA_SHARED_WEIGHTS_H_
+#define TENSORD_BACKENDS_CUDA_SHARED_WEIGHTS_H_
 
 #include <cstddef>
 #include <memory>
@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "backends/api/backend.h"
+#include "backends/api/kernel.h"
 
 namespace tensord::cuda {
 
@@ -24,6 +25,13 @@ absl::StatusOr<std::shared_ptr<const Storage>> SharedWeights(
     Device& device, absl::Span<const std::byte> content,
     absl::string_view order, absl::FunctionRef<std::vector<std::byte>()> make);
 
+// The bytes of an input that is known before the run.
+inline absl::Span<const std::byte> HostBytes(const NodeSite& site, int input) {
+  return {site.host_constant(input),
+          ByteSize(site.input_dtype(input),
+                   site.input(input).shape.element_count())};
+}
+
 }  // namespace tensord::cuda
 
-#endif  // TENSORD_BACKENDS_CUDA_LIBRARIES_SHARED_WEIGHTS_H_
+#endif  // TENSORD_BACKENDS_CUDA_SHARED_WEIGHTS_H_
