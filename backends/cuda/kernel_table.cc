@@ -39,6 +39,8 @@ constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &ByteConvRows,
     &AttentionTensorRows,
     &AttentionRows,
+    &ResizeRows,
+    &GridSampleRows,
 };
 // clang-format on
 

@@ -26,10 +26,9 @@
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/api/resize_extents.h"
+#include "backends/api/resize_plan.h"
 #include "backends/cpu/kernels/efficiency.h"
 #include "backends/cpu/kernels/element.h"
-#include "backends/cpu/kernels/resize_axis.h"
 #include "backends/cpu/kernels/saturate.h"
 
 namespace tensord {
@@ -39,61 +38,16 @@ constexpr int64_t kGrainElements = 16 * 1024;
 
 class ResizeTables final : public KernelState {
  public:
-  uint64_t footprint_bytes() const override {
-    uint64_t bytes =
-        axes.capacity() * sizeof(ResizeAxis) + passes.capacity() * sizeof(int);
-    for (const ResizeAxis& axis : axes) {
-      bytes += axis.indices.capacity() * sizeof(int64_t) +
-               axis.weights.capacity() * sizeof(float) +
-               axis.is_outside.capacity() / 8;
-    }
-    return bytes;
-  }
+  explicit ResizeTables(const NodeSite& site) : plan(site) {}
 
-  std::vector<ResizeAxis> axes;  // by dimension
-  std::vector<int> passes;       // dimensions that change, in their order
-  bool has_outside = false;
+  uint64_t footprint_bytes() const override { return plan.footprint_bytes(); }
+
+  const ResizePlan plan;
   uint64_t outside_bits = 0;  // the extrapolation value as an element
 };
 
 const ResizeParams& ParamsOf(const NodeSite& site) {
   return std::get<ResizeParams>(site.params);
-}
-
-// An empty tensor stands for an absent one.
-bool IsGiven(const NodeSite& site, int i) {
-  return i > 0 && site.has_input(i) && site.input(i).shape.element_count() > 0;
-}
-
-template <typename T>
-absl::Span<const T> Values(const NodeSite& site, int i) {
-  if (!IsGiven(site, i)) return {};
-  return {reinterpret_cast<const T*>(site.host_constant(i)),
-          static_cast<size_t>(site.input(i).shape.element_count())};
-}
-
-std::vector<int> ResizedDimensions(const ResizeParams& params, int rank) {
-  std::vector<int> dimensions;
-  for (int64_t axis : params.axes) {
-    dimensions.push_back(static_cast<int>(axis < 0 ? axis + rank : axis));
-  }
-  if (dimensions.empty()) {
-    for (int d = 0; d < rank; ++d) dimensions.push_back(d);
-  }
-  return dimensions;
-}
-
-// All dimensions, those that shrink most first, so that the rest has less to
-// do.
-std::vector<int> OrderOfPasses(const Shape& x, const Shape& y) {
-  std::vector<int> order;
-  for (int d = 0; d < x.rank(); ++d) order.push_back(d);
-  const auto growth = [&](int d) {
-    return static_cast<double>(y[d]) / static_cast<double>(x[d]);
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return growth(a) < growth(b); });
-  return order;
 }
 
 // Elements of each of the two buffers: the most that is between two passes.
@@ -182,13 +136,13 @@ void ResizePass(WorkerPool& workers, const ResizeAxis& axis, int64_t outer,
 // Elements any of whose coordinates is outside take the extrapolation value.
 template <typename Element>
 void FillOutside(const ResizeTables& tables, const Shape& shape, Element* y) {
-  if (!tables.has_outside) return;
+  if (!tables.plan.has_outside) return;
   Element value;
   std::memcpy(&value, &tables.outside_bits, sizeof(value));
   for (int64_t i = 0; i < shape.element_count(); ++i) {
     int64_t rest = i;
     for (int d = shape.rank() - 1; d >= 0; --d) {
-      const std::vector<bool>& is_outside = tables.axes[d].is_outside;
+      const std::vector<bool>& is_outside = tables.plan.axes[d].is_outside;
       if (!is_outside.empty() && is_outside[rest % shape[d]]) {
         y[i] = value;
         break;
@@ -198,33 +152,18 @@ void FillOutside(const ResizeTables& tables, const Shape& shape, Element* y) {
   }
 }
 
-absl::Status AcceptsArguments(const NodeSite& site) {
-  const ResizeParams& params = ParamsOf(site);
-  if (site.layouts.empty()) return absl::OkStatus();
-  for (int i : {params.roi_input, params.scales_input, params.sizes_input}) {
-    const bool is_read =
-        i != params.roi_input ||
-        params.coordinates == ResizeCoordinates::kTfCropAndResize;
-    if (is_read && IsGiven(site, i) && site.host_constant(i) == nullptr) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("input ", i, " is not known before the run"));
-    }
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::Status AcceptsResizeNearest(const NodeSite& site) {
   if (ParamsOf(site).mode == ResizeMode::kNearest) {
-    return AcceptsArguments(site);
+    return ResizePlan::AcceptsArguments(site);
   }
   return absl::FailedPreconditionError("only nearest copies elements");
 }
 
 absl::Status AcceptsResizeWeighted(const NodeSite& site) {
   if (ParamsOf(site).mode != ResizeMode::kNearest) {
-    return AcceptsArguments(site);
+    return ResizePlan::AcceptsArguments(site);
   }
   return absl::FailedPreconditionError("nearest has no weights");
 }
@@ -239,43 +178,9 @@ uint64_t ResizeWorkspaceBytes(const NodeSite& site) {
 
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareResize(const NodeSite& site,
                                                            Device&) {
-  const ResizeParams& params = ParamsOf(site);
-  const Shape& x = site.input(0).shape;
-  const Shape& y = site.output(0).shape;
-  const std::vector<int> dimensions = ResizedDimensions(params, x.rank());
-  const ResizeExtents resized(x, params.policy, dimensions,
-                              Values<float>(site, params.scales_input),
-                              Values<int64_t>(site, params.sizes_input));
-  const absl::Span<const float> region =
-      params.coordinates == ResizeCoordinates::kTfCropAndResize
-          ? Values<float>(site, params.roi_input)
-          : absl::Span<const float>();
-  auto tables = std::make_unique<ResizeTables>();
-  // Beside an extent of 0 another may be as large as a client likes: its table
-  // would not be.
-  if (y.element_count() == 0) return tables;
-  tables->axes.resize(x.rank());
-  for (int d = 0; d < x.rank(); ++d) {
-    ResizeAxisSpec spec{x[d], y[d], resized.scales[d]};
-    const auto at = std::find(dimensions.begin(), dimensions.end(), d);
-    if (at == dimensions.end()) {
-      // Not resized, whatever the coordinate mode makes of a scale of 1.
-      tables->axes[d] = ResizeAxis::Identity(x[d]);
-      continue;
-    }
-    if (!region.empty()) {
-      const size_t i = at - dimensions.begin();
-      spec.region_begin = region[i];
-      spec.region_end = region[i + dimensions.size()];
-    }
-    tables->axes[d] = ResizeAxis(params, spec);
-    if (!tables->axes[d].is_outside.empty()) tables->has_outside = true;
-  }
-  for (int d : OrderOfPasses(x, y)) {
-    if (!tables->axes[d].is_identity) tables->passes.push_back(d);
-  }
+  auto tables = std::make_unique<ResizeTables>(site);
   tables->outside_bits =
-      BitsOf(site.input_dtype(0), params.extrapolation_value);
+      BitsOf(site.input_dtype(0), ParamsOf(site).extrapolation_value);
   return tables;
 }
 
@@ -300,7 +205,7 @@ absl::Status RunResizeNearest(const KernelCall& call) {
   const Element* x = call.input<Element>(0);
   Element* y = call.output<Element>(0);
   const int last = y_shape.rank() - 1;
-  const ResizeAxis& row_axis = tables.axes[last];
+  const ResizeAxis& row_axis = tables.plan.axes[last];
   const int64_t width = y_shape[last];
   call.context.workers->ParallelFor(
       y_shape.ElementCount(0, last), kGrainElements / width + 1,
@@ -309,8 +214,8 @@ absl::Status RunResizeNearest(const KernelCall& call) {
           int64_t rest = row;
           const Element* from = x;
           for (int d = last - 1; d >= 0; --d) {
-            from +=
-                tables.axes[d].IndexOf(rest % y_shape[d]) * x_layout.strides[d];
+            from += tables.plan.axes[d].IndexOf(rest % y_shape[d]) *
+                    x_layout.strides[d];
             rest /= y_shape[d];
           }
           Element* to = y + row * width;
@@ -334,23 +239,23 @@ absl::Status RunResizeWeighted(const KernelCall& call) {
   if (y_shape.element_count() == 0) return absl::OkStatus();
   const T* x = call.input<T>(0);
   T* y = call.output<T>(0);
-  if (tables.passes.empty()) {
+  if (tables.plan.passes.empty()) {
     std::memcpy(y, x, y_shape.element_count() * sizeof(T));
     return absl::OkStatus();
   }
   Sum* buffer = reinterpret_cast<Sum*>(call.context.workspace.address());
   Sum* other = buffer + BufferElements(x_shape, y_shape);
   Dims extents(x_shape.extents().begin(), x_shape.extents().end());
-  for (size_t pass = 0; pass < tables.passes.size(); ++pass) {
-    const int d = tables.passes[pass];
+  for (size_t pass = 0; pass < tables.plan.passes.size(); ++pass) {
+    const int d = tables.plan.passes[pass];
     int64_t outer = 1;
     int64_t inner = 1;
     for (int e = 0; e < d; ++e) outer *= extents[e];
     for (int e = d + 1; e < x_shape.rank(); ++e) inner *= extents[e];
-    const bool is_last = pass + 1 == tables.passes.size();
+    const bool is_last = pass + 1 == tables.plan.passes.size();
     const auto run = [&](auto* from, auto* to) {
-      ResizePass<Sum>(*call.context.workers, tables.axes[d], outer, inner, from,
-                      to);
+      ResizePass<Sum>(*call.context.workers, tables.plan.axes[d], outer, inner,
+                      from, to);
     };
     if (pass == 0) {
       is_last ? run(x, y) : run(x, other);

@@ -75,6 +75,15 @@ template <>
 inline constexpr bool kMost<bool> = true;
 inline constexpr float kInfinity = __builtin_huge_valf();
 
+// a * b, rounded by itself, where the compiler would fuse a product and a sum:
+// for results that are cut off or compared, which have to be the host's.
+__device__ inline float RoundedProduct(float a, float b) {
+  return __fmul_rn(a, b);
+}
+__device__ inline double RoundedProduct(double a, double b) {
+  return __dmul_rn(a, b);
+}
+
 namespace number_internal {
 
 // A large 64-bit integer whose low bits are brought together in one, so that

@@ -28,6 +28,8 @@ absl::Span<const KernelEntry> ConvRows();
 absl::Span<const KernelEntry> ByteConvRows();
 absl::Span<const KernelEntry> AttentionTensorRows();
 absl::Span<const KernelEntry> AttentionRows();
+absl::Span<const KernelEntry> ResizeRows();
+absl::Span<const KernelEntry> GridSampleRows();
 
 // Those of libraries that are opened at run time (libraries/); not emulated.
 absl::Span<const KernelEntry> CublasLtRows();

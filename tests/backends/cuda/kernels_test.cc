@@ -145,6 +145,10 @@ INSTANTIATE_TEST_SUITE_P(Bytes, CudaKernelTest,
                          ::testing::ValuesIn(ByteNodes()), NodeName);
 INSTANTIATE_TEST_SUITE_P(Attention, CudaKernelTest,
                          ::testing::ValuesIn(AttentionNodes()), NodeName);
+INSTANTIATE_TEST_SUITE_P(Resize, CudaKernelTest,
+                         ::testing::ValuesIn(ResizeNodes()), NodeName);
+INSTANTIATE_TEST_SUITE_P(Sampling, CudaKernelTest,
+                         ::testing::ValuesIn(SamplingNodes()), NodeName);
 
 }  // namespace
 }  // namespace tensord::cuda

@@ -34,6 +34,8 @@ std::vector<NamedNode> FewRowsNodes();
 std::vector<NamedNode> ConvNodes();
 std::vector<NamedNode> ByteNodes();
 std::vector<NamedNode> AttentionNodes();
+std::vector<NamedNode> ResizeNodes();
+std::vector<NamedNode> SamplingNodes();
 
 }  // namespace tensord::cuda
 

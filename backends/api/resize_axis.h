@@ -1,5 +1,5 @@
-#ifndef TENSORD_BACKENDS_CPU_KERNELS_RESIZE_AXIS_H_
-#define TENSORD_BACKENDS_CPU_KERNELS_RESIZE_AXIS_H_
+#ifndef TENSORD_BACKENDS_API_RESIZE_AXIS_H_
+#define TENSORD_BACKENDS_API_RESIZE_AXIS_H_
 
 #include <algorithm>
 #include <cmath>
@@ -189,4 +189,4 @@ struct ResizeAxis {
 
 }  // namespace tensord
 
-#endif  // TENSORD_BACKENDS_CPU_KERNELS_RESIZE_AXIS_H_
+#endif  // TENSORD_BACKENDS_API_RESIZE_AXIS_H_
