@@ -41,6 +41,11 @@ constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &AttentionRows,
     &ResizeRows,
     &GridSampleRows,
+    &RoiAlignRows,
+    &RecurrentRows,
+    &EinsumRows,
+    &DeformConvRows,
+    &SequenceRows,
 };
 // clang-format on
 

@@ -30,6 +30,11 @@ absl::Span<const KernelEntry> AttentionTensorRows();
 absl::Span<const KernelEntry> AttentionRows();
 absl::Span<const KernelEntry> ResizeRows();
 absl::Span<const KernelEntry> GridSampleRows();
+absl::Span<const KernelEntry> RoiAlignRows();
+absl::Span<const KernelEntry> RecurrentRows();
+absl::Span<const KernelEntry> EinsumRows();
+absl::Span<const KernelEntry> DeformConvRows();
+absl::Span<const KernelEntry> SequenceRows();
 
 // Those of libraries that are opened at run time (libraries/); not emulated.
 absl::Span<const KernelEntry> CublasLtRows();

@@ -149,6 +149,10 @@ INSTANTIATE_TEST_SUITE_P(Resize, CudaKernelTest,
                          ::testing::ValuesIn(ResizeNodes()), NodeName);
 INSTANTIATE_TEST_SUITE_P(Sampling, CudaKernelTest,
                          ::testing::ValuesIn(SamplingNodes()), NodeName);
+INSTANTIATE_TEST_SUITE_P(Recurrent, CudaKernelTest,
+                         ::testing::ValuesIn(RecurrentNodes()), NodeName);
+INSTANTIATE_TEST_SUITE_P(Contraction, CudaKernelTest,
+                         ::testing::ValuesIn(ContractionNodes()), NodeName);
 
 }  // namespace
 }  // namespace tensord::cuda

@@ -36,6 +36,8 @@ std::vector<NamedNode> ByteNodes();
 std::vector<NamedNode> AttentionNodes();
 std::vector<NamedNode> ResizeNodes();
 std::vector<NamedNode> SamplingNodes();
+std::vector<NamedNode> RecurrentNodes();
+std::vector<NamedNode> ContractionNodes();
 
 }  // namespace tensord::cuda
 

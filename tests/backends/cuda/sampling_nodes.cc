@@ -87,6 +87,36 @@ void AddAffineGrids(DType dtype, std::vector<NamedNode>& nodes) {
   }
 }
 
+void AddRoiAligns(DType dtype, std::vector<NamedNode>& nodes) {
+  // Inside, past the borders, turned round, and wholly outside.
+  const std::vector<double> rois = {1,   1, 6, 5,  -3,  -2, 9,     8,
+                                    5.5, 4, 2, 10, 100, 90, 120.5, 95};
+  for (bool takes_max : {false, true}) {
+    for (bool is_half_pixel : {false, true}) {
+      for (int64_t ratio : {0, 2}) {
+        RoiAlignParams params;
+        params.output_height = 2;
+        params.output_width = 3;
+        params.sampling_ratio = ratio;
+        params.spatial_scale = 0.75f;
+        params.takes_max = takes_max;
+        params.is_half_pixel = is_half_pixel;
+        nodes.push_back(
+            {absl::StrCat("roi_align_", takes_max ? "max" : "mean", "_",
+                          is_half_pixel ? "half_pixel" : "whole_pixel",
+                          "_ratio_", ratio, "_", DTypeName(dtype)),
+             {.op = OpKind::kRoiAlign,
+              .inputs = {Pattern(dtype, Shape({2, 3, 6, 7})),
+                         TensorOf(dtype, Shape({4, 4}), rois),
+                         Tensor<int64_t>(Shape({4}), {1, 0, 1, 0})},
+              .outputs = {{dtype, Shape({4, 3, 2, 3})}},
+              .params = params},
+             ToleranceFor(dtype, OpFamily::kContraction, 16)});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<NamedNode> SamplingNodes() {
@@ -94,6 +124,7 @@ std::vector<NamedNode> SamplingNodes() {
   for (DType dtype : kFloats) {
     AddGridSamples(dtype, dtype, nodes);
     AddAffineGrids(dtype, nodes);
+    AddRoiAligns(dtype, nodes);
   }
   AddGridSamples(DType::kFloat32, DType::kFloat16, nodes);
   AddGridSamples(DType::kFloat16, DType::kFloat64, nodes);
