@@ -1,8 +1,8 @@
 // Operators that move elements and are nested loops as a whole: Transpose,
-// Slice, Concat, Split, Tile, DepthToSpace, SpaceToDepth.
+// Slice, Concat, Split, Tile, Expand, DepthToSpace, SpaceToDepth.
 //
-// Outputs are contiguous and other buffers than the inputs; Transpose, Slice,
-// Tile and the two of blocks take any input strides. Elements are copied as
+// Outputs are contiguous and other buffers than the inputs; all but Concat and
+// Split take any input strides. Elements are copied as
 // bytes by strided_copy.h. Slice's arguments and Split's parts must be known
 // before the run.
 
@@ -196,6 +196,22 @@ absl::Status RunTile(const KernelCall& call) {
   return Enqueue(call.context, std::move(copy));
 }
 
+// y's shape says all, so input 1 is not read.
+template <int kBytes>
+absl::Status RunExpand(const KernelCall& call) {
+  const Layout& x = call.input_layout(0);
+  const Layout& y = call.output_layout(0);
+  const int missing = y.shape.rank() - x.shape.rank();
+  StridedCopy copy = CopyOf(call, kBytes);
+  for (int d = 0; d < y.shape.rank(); ++d) {
+    const int own = d - missing;
+    const bool repeats = own < 0 || x.shape[own] == 1;
+    copy.loops.push_back(
+        {y.shape[d], repeats ? 0 : x.strides[own], y.strides[d]});
+  }
+  return Enqueue(call.context, std::move(copy));
+}
+
 // DepthToSpace and SpaceToDepth, for blocks of s by s pixels:
 //   deep [n, (r, c, d) or (d, r, c), h, w] and wide [n, d, (h, r), (w, c)]
 // where (h, r) stands for h * s + r and so on. Of the two orders of the depth
@@ -277,6 +293,7 @@ constexpr KernelEntry kRows[] = {
     TENSORD_CUDA_BYTES(CONCAT),
     TENSORD_CUDA_BYTES(SPLIT),
     TENSORD_CUDA_BYTES(MOVE_ANY_STRIDES, Tile, "tile"),
+    TENSORD_CUDA_BYTES(MOVE_ANY_STRIDES, Expand, "expand"),
     TENSORD_CUDA_BYTES(MOVE_ANY_STRIDES, DepthToSpace, "depth_to_space"),
     TENSORD_CUDA_BYTES(MOVE_ANY_STRIDES, SpaceToDepth, "space_to_depth"),
 };

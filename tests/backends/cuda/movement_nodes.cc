@@ -151,6 +151,20 @@ void AddTiles(std::vector<NamedNode>& nodes) {
   add(DType::kInt64, Shape({3}), {0});
 }
 
+void AddExpands(std::vector<NamedNode>& nodes) {
+  const auto add = [&](DType dtype, Shape x, Shape y) {
+    nodes.push_back(
+        {absl::StrCat("expand_", DTypeName(dtype), "_", nodes.size()),
+         {.op = OpKind::kExpand,
+          .inputs = {Pattern(dtype, std::move(x)), Integers({1})},
+          .outputs = {{dtype, std::move(y)}}}});
+  };
+  add(DType::kFloat32, Shape({3, 1}), Shape({2, 3, 4}));
+  add(DType::kFloat16, Shape({1, 16}), Shape({5, 16}));
+  add(DType::kBool, Shape(), Shape({33}));
+  add(DType::kInt64, Shape({2, 1, 1}), Shape({2, 0, 3}));
+}
+
 void AddBlocks(std::vector<NamedNode>& nodes) {
   for (DType dtype : {DType::kUInt8, DType::kFloat32, DType::kFloat64}) {
     for (bool depth_is_last : {true, false}) {
@@ -250,6 +264,7 @@ std::vector<NamedNode> MovementNodes() {
   AddConcats(nodes);
   AddSplits(nodes);
   AddTiles(nodes);
+  AddExpands(nodes);
   AddBlocks(nodes);
   AddPads(nodes);
   AddPlaced(nodes);
