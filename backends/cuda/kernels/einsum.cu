@@ -9,7 +9,7 @@
 // more than two whose plan (einsum_plan.h) sums earlier are left to the CPU.
 //
 // Accumulates in the elements' own type, 16-bit floats in float32, which are
-// rounded once; integers wrap.
+// rounded once; integers, of 32 or 64 bits here, wrap.
 
 #include <algorithm>
 #include <cstdint>
@@ -209,7 +209,8 @@ KernelCost EinsumCost(const NodeSite& site) {
 
 constexpr KernelEntry kRows[] = {
     TENSORD_CUDA_FLOATS(EINSUM),
-    TENSORD_CUDA_INTEGERS(EINSUM),
+    EINSUM(int32_t, kInt32, "i32"),
+    EINSUM(int64_t, kInt64, "i64"),
 };
 
 }  // namespace

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -53,10 +52,9 @@ struct Passes {
 };
 
 // y's dimensions, the innermost last; neighbours that stay are merged.
-template <typename Index>
 struct Dimensions {
   int count = 0;
-  Divisor<Index> extents[kMaxRank];
+  Divisor<uint32_t> extents[kMaxRank];
   int64_t strides[kMaxRank];  // of x
   int pass[kMaxRank];         // -1: it stays
 };
@@ -67,11 +65,10 @@ struct Place {
   int64_t rows[kMaxPasses] = {};
   int64_t offset = 0;
 };
-template <typename Index>
-__device__ Place PlaceOf(const Dimensions<Index>& dimensions, Index at) {
+__device__ Place PlaceOf(const Dimensions& dimensions, uint32_t at) {
   Place place;
   for (int d = dimensions.count - 1; d >= 0; --d) {
-    Index index = at;
+    uint32_t index = at;
     at = DivideBy(dimensions.extents[d], index);
     // Written out, so that the rows stay in registers.
     const int pass = dimensions.pass[d];
@@ -113,13 +110,13 @@ __device__ Sum SumOf(const Passes& passes, const Place& place, const T* x) {
   }
 }
 
-template <typename T, typename Index>
-__global__ void ResizeWeighted(Dimensions<Index> dimensions, Passes passes,
-                               const T* x, T* y, Index count, double outside) {
+template <typename T>
+__global__ void ResizeWeighted(Dimensions dimensions, Passes passes, const T* x,
+                               T* y, uint32_t count, double outside) {
   using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
-  for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
-       i < count; i += step) {
+  const uint32_t step = gridDim.x * blockDim.x;
+  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+       i += step) {
     const Place place = PlaceOf(dimensions, i);
     y[i] = IsOutside(passes, place) ? Convert<T>(outside)
                                     : Convert<T>(SumOf<kMaxPasses - 1, Sum>(
@@ -127,13 +124,13 @@ __global__ void ResizeWeighted(Dimensions<Index> dimensions, Passes passes,
   }
 }
 
-template <typename Element, typename Index>
-__global__ void ResizeNearest(Dimensions<Index> dimensions, Passes passes,
-                              const Element* x, Element* y, Index count,
+template <typename Element>
+__global__ void ResizeNearest(Dimensions dimensions, Passes passes,
+                              const Element* x, Element* y, uint32_t count,
                               Element outside) {
-  const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
-  for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
-       i < count; i += step) {
+  const uint32_t step = gridDim.x * blockDim.x;
+  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+       i += step) {
     const Place place = PlaceOf(dimensions, i);
     int64_t offset = place.offset;
     for (int p = 0; p < kMaxPasses; ++p) {
@@ -214,11 +211,12 @@ absl::Status AcceptsResize(const NodeSite& site, bool is_nearest) {
   if (site.layouts.empty()) return absl::OkStatus();
   if (absl::Status s = ResizePlan::AcceptsArguments(site); !s.ok()) return s;
   const Shape& x = site.input(0).shape;
-  for (int d = 0; d < x.rank(); ++d) {
-    if (x[d] > std::numeric_limits<int32_t>::max()) {
-      return absl::UnimplementedError(
-          absl::StrCat("dimension ", d, " has extent ", x[d]));
-    }
+  const int64_t outputs = site.output(0).shape.element_count();
+  // Also bounds x's extents, which the tables have in 32 bits, unless x is
+  // empty: then there is no table.
+  if (std::max(x.element_count(), outputs) >= kMostNarrow) {
+    return absl::UnimplementedError(absl::StrCat(
+        x.element_count(), " elements become ", outputs, ": too many"));
   }
   return x.rank() <= kMaxPasses ? absl::OkStatus()
                                 : CheckPasses(ResizePlan(site));
@@ -271,12 +269,10 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareResize(const NodeSite& site,
   return state;
 }
 
-template <typename Index>
-Dimensions<Index> DimensionsOf(const KernelCall& call,
-                               const ResizeState& state) {
+Dimensions DimensionsOf(const KernelCall& call, const ResizeState& state) {
   const Layout& x = call.input_layout(0);
   const Shape& y = call.output_layout(0).shape;
-  Dimensions<Index> dimensions = {};
+  Dimensions dimensions = {};
   Dims extents;
   for (int d = 0; d < y.rank(); ++d) {
     const int pass = state.pass_of[d];
@@ -291,52 +287,34 @@ Dimensions<Index> DimensionsOf(const KernelCall& call,
     dimensions.pass[dimensions.count++] = pass;
   }
   for (int d = 0; d < dimensions.count; ++d) {
-    dimensions.extents[d] = Divisor<Index>(extents[d]);
+    dimensions.extents[d] = Divisor<uint32_t>(extents[d]);
   }
   return dimensions;
 }
 
-bool IsNarrow(const KernelCall& call) {
-  return std::max(call.input_layout(0).shape.element_count(),
-                  call.output_layout(0).shape.element_count()) < kMostNarrow;
-}
-
-template <typename T, typename Index>
-absl::Status EnqueueWeighted(const KernelCall& call) {
-  const auto& state = static_cast<const ResizeState&>(*call.state);
-  const int64_t count = call.output_layout(0).shape.element_count();
-  return Launch(
-      call.context, ResizeWeighted<T, Index>, ForElements(count),
-      DimensionsOf<Index>(call, state), state.passes, call.input<T>(0),
-      call.output<T>(0), static_cast<Index>(count),
-      double{std::get<ResizeParams>(call.params).extrapolation_value});
-}
-
-template <typename Element, typename Index>
-absl::Status EnqueueNearest(const KernelCall& call) {
-  const auto& state = static_cast<const ResizeState&>(*call.state);
-  const int64_t count = call.output_layout(0).shape.element_count();
-  Element outside;
-  std::memcpy(&outside, &state.outside_bits, sizeof(outside));
-  return Launch(call.context, ResizeNearest<Element, Index>, ForElements(count),
-                DimensionsOf<Index>(call, state), state.passes,
-                call.input<Element>(0), call.output<Element>(0),
-                static_cast<Index>(count), outside);
-}
-
 template <typename T>
 absl::Status RunWeighted(const KernelCall& call) {
-  if (call.output_layout(0).shape.element_count() == 0) return absl::OkStatus();
-  return IsNarrow(call) ? EnqueueWeighted<T, uint32_t>(call)
-                        : EnqueueWeighted<T, uint64_t>(call);
+  const auto& state = static_cast<const ResizeState&>(*call.state);
+  const int64_t count = call.output_layout(0).shape.element_count();
+  if (count == 0) return absl::OkStatus();
+  return Launch(
+      call.context, ResizeWeighted<T>, ForElements(count),
+      DimensionsOf(call, state), state.passes, call.input<T>(0),
+      call.output<T>(0), static_cast<uint32_t>(count),
+      double{std::get<ResizeParams>(call.params).extrapolation_value});
 }
 
 template <int kBytes>
 absl::Status RunNearest(const KernelCall& call) {
   using Element = ElementOf<kBytes>;
-  if (call.output_layout(0).shape.element_count() == 0) return absl::OkStatus();
-  return IsNarrow(call) ? EnqueueNearest<Element, uint32_t>(call)
-                        : EnqueueNearest<Element, uint64_t>(call);
+  const auto& state = static_cast<const ResizeState&>(*call.state);
+  const int64_t count = call.output_layout(0).shape.element_count();
+  if (count == 0) return absl::OkStatus();
+  Element outside;
+  std::memcpy(&outside, &state.outside_bits, sizeof(outside));
+  return Launch(call.context, ResizeNearest<Element>, ForElements(count),
+                DimensionsOf(call, state), state.passes, call.input<Element>(0),
+                call.output<Element>(0), static_cast<uint32_t>(count), outside);
 }
 
 KernelCost ResizeCost(const NodeSite& site) {

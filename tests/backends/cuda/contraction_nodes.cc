@@ -205,7 +205,7 @@ std::vector<NamedNode> ContractionNodes() {
     AddDeformConvs(dtype, nodes);
     AddCol2Ims(dtype, nodes);
   }
-  for (DType dtype : {DType::kInt8, DType::kUInt16, DType::kInt64}) {
+  for (DType dtype : {DType::kInt32, DType::kInt64}) {
     AddEinsums(dtype, nodes);
   }
   for (DType dtype : {DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
