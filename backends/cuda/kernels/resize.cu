@@ -31,7 +31,7 @@
 #include "backends/cuda/kernels/number.h"
 #include "backends/cuda/kernels/row_macros.h"
 #include "backends/cuda/kernels/rows.h"
-#include "backends/cuda/kernels/upload.h"
+#include "backends/cuda/shared_weights.h"
 
 namespace tensord::cuda {
 namespace {
@@ -150,7 +150,7 @@ const ResizeParams& ParamsOf(const NodeSite& site) {
 // The tables on the device, and where they are.
 class ResizeState final : public KernelState {
  public:
-  std::unique_ptr<Storage> tables;
+  std::shared_ptr<const Storage> tables;
   Passes passes;
   std::vector<int> pass_of;   // by dimension; -1: it stays
   uint64_t outside_bits = 0;  // the extrapolation value as an element
@@ -247,7 +247,11 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareResize(const NodeSite& site,
                        Append<float>(axis.weights, bytes),
                        Append<uint8_t>(axis.is_outside, bytes)});
   }
-  auto tables = Upload(device, bytes);
+  state->outside_bits =
+      BitsOf(site.input_dtype(0), ParamsOf(site).extrapolation_value);
+  if (bytes.empty()) return state;  // nothing changes
+  auto tables =
+      SharedWeights(device, bytes, "resize tables", [&] { return bytes; });
   if (!tables.ok()) return tables.status();
   state->tables = *std::move(tables);
   const std::byte* address = state->tables->address();
@@ -264,8 +268,6 @@ absl::StatusOr<std::unique_ptr<KernelState>> PrepareResize(const NodeSite& site,
           reinterpret_cast<const uint8_t*>(address + offsets[p].outside);
     }
   }
-  state->outside_bits =
-      BitsOf(site.input_dtype(0), ParamsOf(site).extrapolation_value);
   return state;
 }
 
