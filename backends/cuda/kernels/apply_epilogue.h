@@ -29,6 +29,29 @@ __device__ inline int64_t IndexOf(const EpilogueInput& input, int64_t i,
   return index;
 }
 
+// Asks for what is behind the address to be near when it is read.
+__device__ inline void PrefetchToCache(const void* address) {
+#ifdef __CUDA_ARCH__
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+#else
+  (void)address;
+#endif
+}
+
+// For what ApplyEpilogue() reads at element i: weights that stream by have
+// taken it from the caches since the last run. May come before
+// WaitForKernelAhead(), since the L2 cache is where kernels see each other's
+// writes.
+template <typename T>
+__device__ inline void PrefetchEpilogue(const DeviceEpilogue& epilogue,
+                                        int64_t i) {
+  for (int k = 0; k < epilogue.input_count; ++k) {
+    const EpilogueInput& input = epilogue.inputs[k];
+    PrefetchToCache(static_cast<const T*>(input.data) +
+                    IndexOf(input, i, epilogue.is_small));
+  }
+}
+
 // Elements i to i + kCount of y, i a multiple of kCount, of an input whose runs
 // are long enough.
 template <typename T, int kCount, typename Number>

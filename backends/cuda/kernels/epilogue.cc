@@ -131,11 +131,11 @@ bool IsSimple(const EpilogueStep& step) {
          (has_one || is_beside(other)) && step.place == EpilogueStep::kNoPlace;
 }
 
-bool IsSimple(const DeviceEpilogue& epilogue, int input_count) {
+bool IsSimple(const DeviceEpilogue& epilogue) {
   for (int s = 0; s < epilogue.step_count; ++s) {
     if (!IsSimple(epilogue.steps[s])) return false;
   }
-  for (int i = 0; i < input_count; ++i) {
+  for (int i = 0; i < epilogue.input_count; ++i) {
     if (epilogue.inputs[i].run_length < DeviceEpilogue::kMaxRun) return false;
   }
   return true;
@@ -197,11 +197,12 @@ EpilogueState::EpilogueState(const NodeSite& site) {
   element_bytes = static_cast<int>(ByteSize(site.output_dtype(0), 1));
   epilogue.is_small = y.element_count() <= INT32_MAX;
   SetSteps(from.expression, epilogue);
+  epilogue.input_count = from.expression.input_count - 1;
   for (int i = 1; i < from.expression.input_count; ++i) {
     SetDigits(site.input(from.own_input_count + i - 1).shape, y,
               epilogue.inputs[i - 1]);
   }
-  epilogue.is_simple = IsSimple(epilogue, from.expression.input_count - 1);
+  epilogue.is_simple = IsSimple(epilogue);
 }
 
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareEpilogue(

@@ -68,6 +68,7 @@ struct DeviceEpilogue {
   static constexpr int kMaxRun = 8;
 
   int step_count;  // 0: there is none
+  int input_count;
   bool is_small;   // y's elements are counted in 31 bits
   // Common operators of the result before and one number beside, inputs in runs
   // of kMaxRun: what is computed for several neighbours at once.

@@ -104,6 +104,16 @@ __global__ void __launch_bounds__(32 * kWarps)
     const int step = warp + s * kWarps;
     if (step < shape.steps) weights[s] = LoadWeights(packed, first_tile + step);
   }
+  const int own_row = static_cast<int>(threadIdx.x) / kColumns;
+  const int own_column = static_cast<int>(blockIdx.x) * kColumns +
+                         static_cast<int>(threadIdx.x) % kColumns;
+  if (own_row < shape.m && own_column < shape.n) {
+    PrefetchEpilogue<T>(epilogue, int64_t{own_row} * shape.n + own_column);
+    if (addend != nullptr) {
+      PrefetchToCache(addend + own_row * shape.addend_row +
+                      own_column * shape.addend_column);
+    }
+  }
   LetKernelBehindBegin();
   WaitForKernelAhead();
 
@@ -145,25 +155,22 @@ __global__ void __launch_bounds__(32 * kWarps)
     }
   }
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < shape.m * kColumns;
-       i += 32 * kWarps) {
-    const int row = i / kColumns;
-    const int column = static_cast<int>(blockIdx.x) * kColumns + i % kColumns;
-    if (column >= shape.n) continue;
-    float sum[1] = {0};
+  // A thread an output: there are no more than 16 rows.
+  static_assert(kMaxRows * kColumns <= 32 * kWarps);
+  if (own_row >= shape.m || own_column >= shape.n) return;
+  float sum[1] = {0};
 #pragma unroll
-    for (int w = 0; w < kWarps; ++w) sum[0] += parts[w][row][i % kColumns];
-    sum[0] *= shape.alpha;
-    if (addend != nullptr) {
-      sum[0] +=
-          shape.beta *
-          ToCompute(
-              addend[row * shape.addend_row + column * shape.addend_column]);
-    }
-    const int64_t at = int64_t{row} * shape.n + column;
-    ApplyEpilogue<T>(epilogue, at, sum);
-    y[at] = Convert<T>(sum[0]);
+  for (int w = 0; w < kWarps; ++w) {
+    sum[0] += parts[w][own_row][threadIdx.x % kColumns];
   }
+  sum[0] *= shape.alpha;
+  if (addend != nullptr) {
+    sum[0] += shape.beta * ToCompute(addend[own_row * shape.addend_row +
+                                            own_column * shape.addend_column]);
+  }
+  const int64_t at = int64_t{own_row} * shape.n + own_column;
+  ApplyEpilogue<T>(epilogue, at, sum);
+  y[at] = Convert<T>(sum[0]);
 }
 
 // Weights [K, N] or [N, K] (transposed).

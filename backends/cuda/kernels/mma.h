@@ -8,8 +8,8 @@
 #include "backends/cuda/kernels/number.h"
 
 // Products of small matrices by a warp, on tensor cores where the device has
-// them for these shapes (compute capability 8.0 and above), and how their
-// operands come from shared memory.
+// them for these shapes (compute capability 8.0 and above, of float16 7.5), and
+// how their operands come from shared memory.
 //
 // c [16, 8] += a [16, 16] * b [16, 8], a and b of 16-bit floats in pairs, c of
 // float. Of each matrix a lane holds a fragment. With g = lane / 4 and
@@ -44,10 +44,12 @@ __device__ inline float HalfOfPair(uint32_t pair, int which) {
 
 namespace mma_internal {
 
-// Each lane gets what its part of c needs from the lanes that hold it.
+// Each lane gets what its part of c needs from the lanes that hold it. Not
+// inlined: it is for devices that nobody has a kernel's speed in mind for.
 template <typename T>
-__device__ inline void MultiplyByShuffles(float (&c)[4], const uint32_t (&a)[4],
-                                          const uint32_t (&b)[2]) {
+__device__ __noinline__ void MultiplyByShuffles(float (&c)[4],
+                                                const uint32_t (&a)[4],
+                                                const uint32_t (&b)[2]) {
   const unsigned kAll = 0xffffffffu;
   const int lane = static_cast<int>(threadIdx.x % 32);
   for (int s = 0; s < 4; ++s) {
@@ -87,6 +89,20 @@ __device__ inline void Multiply16x8x16(float (&c)[4], const uint32_t (&a)[4],
         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  }
+#elif defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, Half>) {
+    // Two halves of the depth, which 7.5 has.
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[2]), "r"(a[3]), "r"(b[1]));
+  } else {
+    mma_internal::MultiplyByShuffles<T>(c, a, b);
   }
 #else
   mma_internal::MultiplyByShuffles<T>(c, a, b);

@@ -166,6 +166,15 @@ __global__ void __launch_bounds__(kThreads)
     }
   };
   if (first_step < shape.steps) load_weights(first_step);
+  // A line of the cache has more elements than a lane's share of a row.
+  if (first_row + lane < shape.rows && warp % shape.warps_along_depth == 0) {
+    PrefetchEpilogue<T>(epilogue,
+                        int64_t{first_row + lane} * shape.n + first_column);
+    if (addend != nullptr) {
+      PrefetchToCache(addend + (first_row + lane) * shape.addend_row +
+                      first_column * shape.addend_column);
+    }
+  }
   LetKernelBehindBegin();
   WaitForKernelAhead();
 
