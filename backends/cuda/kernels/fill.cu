@@ -142,6 +142,14 @@ absl::Status RunSize(const KernelCall& call) {
       call, Numbers{1, {call.input_layout(0).shape.element_count()}});
 }
 
+absl::Status AcceptsBytes(const NodeSite& site) {
+  if (site.input_dtype(0) != DType::kString) return absl::OkStatus();
+  return absl::UnimplementedError("strings have no bytes on a device");
+}
+
+// x is not read.
+KernelCost NumbersCost(const NodeSite&) { return {.bytes = 64}; }
+
 KernelCost FillCost(const NodeSite& site) {
   return {.bytes = static_cast<double>(ByteSize(
               site.output_dtype(0), site.output(0).shape.element_count()))};
@@ -179,8 +187,11 @@ constexpr KernelEntry kRows[] = {
     TENSORD_CUDA_BYTES(ONE_HOT, float, kFloat32, "f32"),
     TENSORD_CUDA_BYTES(ONE_HOT, __half, kFloat16, "f16"),
     TENSORD_CUDA_ROW(Shape, "shape_any", AnyDTypes(), "fill.cu",
+                     .accepts = &AcceptsBytes, .cost = &NumbersCost,
                      .run = &RunShape),
-    TENSORD_CUDA_ROW(Size, "size_any", AnyDTypes(), "fill.cu", .run = &RunSize),
+    TENSORD_CUDA_ROW(Size, "size_any", AnyDTypes(), "fill.cu",
+                     .accepts = &AcceptsBytes, .cost = &NumbersCost,
+                     .run = &RunSize),
 };
 
 }  // namespace

@@ -8,9 +8,10 @@
 // with the lower c comes first; a NaN is greater than any number. k must be
 // known before the run.
 //
-// A block takes one line. It holds the best so far in shared memory, fills as
-// many places behind them with the elements that come next, sorts all of them
-// in a bitonic network and goes on with the better half.
+// A block takes one line. It holds the best so far in shared memory, sorted,
+// and collects behind them elements that come before the k-th of those. When
+// the places for them are full it sorts all in a bitonic network, and goes on
+// with the better half.
 
 #include <algorithm>
 #include <cstdint>
@@ -28,10 +29,12 @@ namespace tensord::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-// Places for the best; 48 KiB of shared memory hold twice as many of 8 bytes
-// with their indices.
-constexpr int kMostKept = 2048;
-constexpr int kLeastKept = 128;
+// Places for the best. There are as many for those that wait, at least one for
+// each thread; 48 KiB of shared memory hold both, with their indices.
+constexpr int kLeastKept = kThreads;
+constexpr int MostKept(int element_bytes) {
+  return element_bytes == 8 ? 1024 : 2048;
+}
 constexpr int64_t kMaxBlocks = int64_t{1} << 20;
 
 struct TopKView {
@@ -87,20 +90,38 @@ __device__ void Sort(T* values, int* indices, int count, bool takes_largest) {
 
 template <typename T>
 __global__ void TopKLines(TopKView view, const T* x, T* y, int64_t* places) {
+  __shared__ int waiting;
   T* values = DynamicShared<T>();
   int* indices = reinterpret_cast<int*>(values + 2 * view.kept);
+  const int worst = static_cast<int>(view.k) - 1;
   for (int64_t line = blockIdx.x; line < view.lines; line += gridDim.x) {
     const int64_t outer = line / view.inner;
     const int64_t inner = line % view.inner;
     const T* from = x + outer * view.extent * view.inner + inner;
     for (int i = threadIdx.x; i < view.kept; i += kThreads) indices[i] = -1;
-    for (int64_t first = 0; first < view.extent; first += view.kept) {
-      for (int i = threadIdx.x; i < view.kept; i += kThreads) {
-        const int64_t c = first + i;
-        const bool is_there = c < view.extent;
-        indices[view.kept + i] = is_there ? static_cast<int>(c) : -1;
-        if (is_there) values[view.kept + i] = from[c * view.inner];
+    if (threadIdx.x == 0) waiting = 0;
+    __syncthreads();
+    for (int64_t first = 0; first < view.extent; first += kThreads) {
+      const int64_t c = first + threadIdx.x;
+      if (c < view.extent) {
+        const T value = from[c * view.inner];
+        const int index = static_cast<int>(c);
+        if (ComesFirst(value, index, values[worst], indices[worst],
+                       view.takes_largest)) {
+          const int place = view.kept + atomicAdd(&waiting, 1);
+          values[place] = value;
+          indices[place] = index;
+        }
       }
+      __syncthreads();
+      const int count = waiting;
+      __syncthreads();  // nobody adds to it before all have seen it
+      const bool is_last = first + kThreads >= view.extent;
+      if (count == 0 || (count + kThreads <= view.kept && !is_last)) continue;
+      for (int i = count + threadIdx.x; i < view.kept; i += kThreads) {
+        indices[view.kept + i] = -1;
+      }
+      if (threadIdx.x == 0) waiting = 0;
       __syncthreads();
       Sort(values, indices, 2 * view.kept, view.takes_largest);
     }
@@ -149,15 +170,16 @@ absl::Status AcceptsTopK(const NodeSite& site) {
     return absl::InvalidArgumentError(
         absl::StrCat("k is ", k, " of ", extent, " elements"));
   }
-  if (k > kMostKept || extent > int64_t{1} << 30) {
+  const int most = MostKept(BitWidth(site.input_dtype(0)) / 8);
+  if (k > most || extent > int64_t{1} << 30) {
     return absl::UnimplementedError(absl::StrCat(
-        "k is ", k, " of ", extent, ", at most ", kMostKept, " are kept"));
+        "k is ", k, " of ", extent, ", at most ", most, " are kept"));
   }
   return absl::OkStatus();
 }
 
 KernelCost TopKCost(const NodeSite& site) {
-  constexpr double kSteps = 45;  // of a network for 512 places
+  constexpr double kSteps = 10;  // most elements are looked at once
   const auto elements =
       static_cast<double>(site.input(0).shape.element_count());
   return {

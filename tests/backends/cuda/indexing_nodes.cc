@@ -166,7 +166,8 @@ void AddTopKs(DType dtype, std::vector<NamedNode>& nodes) {
     add("rows", Pattern(dtype, Shape({3, 20})), 1, 5, takes_largest);
     add("columns", Pattern(dtype, Shape({2, 9, 3})), 1, 9, takes_largest);
     // More than are kept at once.
-    add("long", Pattern(dtype, Shape({1, 700})), 1, 130, takes_largest);
+    add("long", Pattern(dtype, Shape({2, 1500})), 1, 130, takes_largest);
+    add("most", Pattern(dtype, Shape({1, 1100})), 1, 700, takes_largest);
     add("none", Pattern(dtype, Shape({2, 4})), 1, 0, takes_largest);
   }
   if (dtype == DType::kFloat32 || dtype == DType::kBFloat16) {
