@@ -81,9 +81,25 @@ TestNode WithoutViews(TestNode node) {
   return node;
 }
 
+// Of others, those of 8 bits and less among them, only the bytes are compared.
+bool HasTestValues(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat8E4M3FN:
+    case DType::kFloat8E4M3FNUZ:
+    case DType::kFloat8E5M2:
+    case DType::kFloat8E5M2FNUZ:
+    case DType::kFloat8E8M0:
+    case DType::kComplex64:
+    case DType::kComplex128:
+      return false;
+    default:
+      return BitWidth(dtype) >= 8;
+  }
+}
+
 void ExpectNear(const TestTensor& actual, const TestTensor& expected,
                 Tolerance tolerance, size_t output) {
-  if (BitWidth(expected.dtype) < 8) {  // tests have no values of such
+  if (!HasTestValues(expected.dtype)) {
     EXPECT_EQ(actual.bytes, expected.bytes) << "output " << output;
   } else {
     EXPECT_THAT(actual, IsNear(expected, tolerance)) << "output " << output;
@@ -123,8 +139,12 @@ std::string NodeName(const ::testing::TestParamInfo<NamedNode>& info) {
   return info.param.name;
 }
 
+INSTANTIATE_TEST_SUITE_P(Cast, CudaKernelTest, ::testing::ValuesIn(CastNodes()),
+                         NodeName);
 INSTANTIATE_TEST_SUITE_P(Elementwise, CudaKernelTest,
                          ::testing::ValuesIn(ElementwiseNodes()), NodeName);
+INSTANTIATE_TEST_SUITE_P(Normalization, CudaKernelTest,
+                         ::testing::ValuesIn(NormalizationNodes()), NodeName);
 INSTANTIATE_TEST_SUITE_P(Reduce, CudaKernelTest,
                          ::testing::ValuesIn(ReduceNodes()), NodeName);
 INSTANTIATE_TEST_SUITE_P(Identity, CudaKernelTest,

@@ -24,6 +24,7 @@ struct NamedNode {
 
 // By family of kernels; kernels_test.cc runs them.
 std::vector<NamedNode> ElementwiseNodes();
+std::vector<NamedNode> NormalizationNodes();
 std::vector<NamedNode> ReduceNodes();
 std::vector<NamedNode> IdentityNodes();
 std::vector<NamedNode> MovementNodes();
