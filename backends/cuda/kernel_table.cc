@@ -46,6 +46,7 @@ constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &EinsumRows,
     &DeformConvRows,
     &SequenceRows,
+    &CastRows,
     &NormalizationRows,
 };
 // clang-format on

@@ -74,6 +74,7 @@ inline constexpr bool kLeast<bool> = false;
 template <>
 inline constexpr bool kMost<bool> = true;
 inline constexpr float kInfinity = __builtin_huge_valf();
+inline constexpr float kNotANumber = __builtin_nanf("");
 
 // a * b, rounded by itself, where the compiler would fuse a product and a sum:
 // for results that are cut off or compared, which have to be the host's.

@@ -10,6 +10,7 @@ namespace tensord::cuda {
 // are tried. Constant data of the backend's library.
 absl::Span<const KernelEntry> IdentityRows();
 absl::Span<const KernelEntry> ElementwiseRows();
+absl::Span<const KernelEntry> CastRows();
 absl::Span<const KernelEntry> NormalizationRows();
 absl::Span<const KernelEntry> ReduceRows();
 absl::Span<const KernelEntry> MovementRows();
