@@ -58,6 +58,8 @@ template BroadcastWalk<2> MakeBroadcastWalk(absl::Span<const Layout* const>,
                                             const Shape&);
 template BroadcastWalk<3> MakeBroadcastWalk(absl::Span<const Layout* const>,
                                             const Shape&);
+template BroadcastWalk<8> MakeBroadcastWalk(absl::Span<const Layout* const>,
+                                            const Shape&);
 template BroadcastWalk<16> MakeBroadcastWalk(absl::Span<const Layout* const>,
                                              const Shape&);
 

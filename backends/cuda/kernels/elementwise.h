@@ -2,8 +2,10 @@
 #define TENSORD_BACKENDS_CUDA_KERNELS_ELEMENTWISE_H_
 
 #include <array>
+#include <memory>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "backends/api/kernel.h"
 
 // What elementwise_rows.cc makes rows of: one function for each file of
@@ -35,6 +37,12 @@ absl::Status RunVariadic(const KernelCall& call, OpKind op, DType dtype);
 
 // where.cu: dtype is input 1's
 absl::Status RunWhere(const KernelCall& call, OpKind op, DType dtype);
+
+// elementwise_chain.cu: ElementwiseChain
+absl::Status AcceptsChain(const NodeSite& site);
+absl::StatusOr<std::unique_ptr<KernelState>> PrepareChain(const NodeSite& site,
+                                                          Device& device);
+absl::Status RunChain(const KernelCall& call, OpKind op, DType dtype);
 
 // What an operator's parameters say to EvaluateStep(): alpha and beta.
 std::array<double, 2> StepParameters(const OpParams& params);

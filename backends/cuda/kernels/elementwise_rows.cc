@@ -29,6 +29,20 @@ absl::Status AcceptsVariadic(const NodeSite& site) {
       absl::StrCat(site.input_count, " inputs are above ", kMaxVariadicInputs));
 }
 
+// A step costs a few instructions, or some forty of exp() and its like.
+KernelCost ChainCost(const NodeSite& site) {
+  constexpr double kStepFlops = 20;
+  const int64_t elements = site.output(0).shape.element_count();
+  double bytes = ByteSize(site.output_dtype(0), elements);
+  for (int i = 0; i < site.input_count; ++i) {
+    bytes += ByteSize(site.input_dtype(i), site.input(i).shape.element_count());
+  }
+  const auto& expression = std::get<Expression>(site.params);
+  return {.flops = kStepFlops * static_cast<double>(elements) *
+                   static_cast<double>(expression.steps.size()),
+          .bytes = bytes};
+}
+
 #define ROW(op_, name_, dtypes_, run_, file, ...)           \
   {                                                         \
     .op = OpKind::k##op_, .dtypes = dtypes_, .name = name_, \
@@ -84,6 +98,16 @@ absl::Status AcceptsVariadic(const NodeSite& site) {
       (Takes({DType::kBool, DType::dtype, DType::dtype}, {DType::dtype})), \
       (&Run<RunWhere, OpKind::kWhere, DType::dtype>), "where.cu",          \
       .in_place_inputs = 0b111)
+
+#define CHAIN(T, dtype_, suffix, ...)                                       \
+  {                                                                         \
+    .op = OpKind::kElementwiseChain, .dtypes = All(DType::dtype_),          \
+    .name = "elementwise_chain_" suffix,                                    \
+    .source = "backends/cuda/kernels/elementwise_chain.cu",                 \
+    .accepts = &AcceptsChain, .prepare = &PrepareChain, .cost = &ChainCost, \
+    .run = &Run<RunChain, OpKind::kElementwiseChain, DType::dtype_>,        \
+    .caps = {.in_place_inputs = 0xff},                                      \
+  }
 
 constexpr KernelEntry kRows[] = {
     TENSORD_CUDA_NUMBERS(UNARY, Abs, "abs"),
@@ -163,6 +187,10 @@ constexpr KernelEntry kRows[] = {
     TENSORD_CUDA_FLOATS(VARIADIC, Mean, "mean"),
     TENSORD_CUDA_NUMBERS(VARIADIC, Min, "min"),
     TENSORD_CUDA_FLOATS(VARIADIC, Sum, "sum"),
+
+    TENSORD_CUDA_FLOATS(CHAIN),
+    CHAIN(int8_t, kInt8, "i8"),
+    CHAIN(uint8_t, kUInt8, "u8"),
 
     TENSORD_CUDA_NUMBERS(WHERE),
     WHERE(uint8_t, kBool, "bool"),

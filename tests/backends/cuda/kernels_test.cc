@@ -141,6 +141,8 @@ std::string NodeName(const ::testing::TestParamInfo<NamedNode>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Cast, CudaKernelTest, ::testing::ValuesIn(CastNodes()),
                          NodeName);
+INSTANTIATE_TEST_SUITE_P(Chain, CudaKernelTest,
+                         ::testing::ValuesIn(ChainNodes()), NodeName);
 INSTANTIATE_TEST_SUITE_P(Elementwise, CudaKernelTest,
                          ::testing::ValuesIn(ElementwiseNodes()), NodeName);
 INSTANTIATE_TEST_SUITE_P(Normalization, CudaKernelTest,

@@ -24,6 +24,7 @@ struct NamedNode {
 
 // By family of kernels; kernels_test.cc runs them.
 std::vector<NamedNode> CastNodes();
+std::vector<NamedNode> ChainNodes();
 std::vector<NamedNode> ElementwiseNodes();
 std::vector<NamedNode> NormalizationNodes();
 std::vector<NamedNode> ReduceNodes();
