@@ -18,6 +18,7 @@ struct FakeOptions {
   // tests see who forgets a copy: the capability says so, although the memory
   // is really the host's.
   bool is_host_addressable = false;
+  bool records_programs = false;
   int max_lanes = 4;
   FakeLaneOrder lane_order = FakeLaneOrder::kOldestFirst;
   FakeDelivery delivery = FakeDelivery::kAsFinished;

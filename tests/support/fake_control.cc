@@ -92,6 +92,11 @@ void FakeControl::ReleaseHang() {
   changed_.SignalAll();
 }
 
+void FakeControl::RefuseRecordings() {
+  absl::MutexLock lock(&mu_);
+  refuses_recordings_ = true;
+}
+
 void FakeControl::SetPrepareHook(
     std::function<absl::Status(const NodeSite&)> hook) {
   absl::MutexLock lock(&mu_);
@@ -117,7 +122,7 @@ bool FakeControl::Open(absl::string_view device_name) {
   lanes_.clear();
   fault_ = absl::OkStatus();
   failing_launch_ = hanging_launch_ = -1;
-  is_closing_ = false;
+  is_closing_ = refuses_recordings_ = false;
   counts_ = {};
   return true;
 }
@@ -164,6 +169,30 @@ void FakeControl::RemoveLane(int lane_index) {
 absl::Status FakeControl::Enqueue(int lane_index, FakeOperation operation) {
   absl::MutexLock lock(&mu_);
   if (!fault_.ok()) return fault_;
+  Push(*lanes_[lane_index], lane_index, std::move(operation));
+  changed_.SignalAll();
+  return absl::OkStatus();
+}
+
+// A program runs as its operations would: a test steps, fails and hangs them
+// one by one.
+absl::Status FakeControl::EnqueueProgram(
+    int lane_index, uint64_t program_serial,
+    const std::vector<FakeOperation>& operations) {
+  absl::MutexLock lock(&mu_);
+  if (!fault_.ok()) return fault_;
+  ++counts_.programs_submitted;
+  for (FakeOperation operation : operations) {
+    operation.uses.push_back(program_serial);
+    counts_.launches_replayed += operation.kind == FakeOperation::Kind::kLaunch;
+    Push(*lanes_[lane_index], lane_index, std::move(operation));
+  }
+  changed_.SignalAll();
+  return absl::OkStatus();
+}
+
+void FakeControl::Push(FakeLaneQueue& lane, int lane_index,
+                       FakeOperation operation) {
   operation.sequence = next_sequence_++;
   switch (operation.kind) {
     case FakeOperation::Kind::kLaunch:
@@ -179,9 +208,40 @@ absl::Status FakeControl::Enqueue(int lane_index, FakeOperation operation) {
     case FakeOperation::Kind::kRetain:
       ++counts_.retained_owners;
       break;
+    case FakeOperation::Kind::kTimeMark:
+      lane.time_marks[operation.time_mark].reset();
+      break;
   }
-  lanes_[lane_index]->operations.push_back(std::move(operation));
-  changed_.SignalAll();
+  lane.operations.push_back(std::move(operation));
+}
+
+bool FakeControl::refuses_recordings() const {
+  absl::MutexLock lock(&mu_);
+  return refuses_recordings_;
+}
+
+void FakeControl::CountRecorded() {
+  absl::MutexLock lock(&mu_);
+  ++counts_.programs_recorded;
+}
+
+void FakeControl::ReserveTimeMarks(int lane_index, int count) {
+  absl::MutexLock lock(&mu_);
+  lanes_[lane_index]->time_marks.resize(count);
+}
+
+absl::Status FakeControl::ReadTimeMarks(int lane_index,
+                                        absl::Span<int64_t> nanoseconds) {
+  absl::MutexLock lock(&mu_);
+  const auto& marks = lanes_[lane_index]->time_marks;
+  for (size_t i = 0; i < nanoseconds.size(); ++i) {
+    if (i >= marks.size() || !marks[i].has_value()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("device ", device_name_, ": lane ", lane_index,
+                       " has not passed time mark ", i));
+    }
+    nanoseconds[i] = *marks[i] - *marks[0];
+  }
   return absl::OkStatus();
 }
 
@@ -307,6 +367,10 @@ absl::Status FakeControl::ExecuteWork(const FakeOperation& operation) {
 void FakeControl::Finish(FakeLaneQueue& lane, FakeOperation& operation) {
   if (operation.kind == FakeOperation::Kind::kRetain) {
     --counts_.retained_owners;
+    return;
+  }
+  if (operation.kind == FakeOperation::Kind::kTimeMark) {
+    lane.time_marks[operation.time_mark] = clock_ns_;
     return;
   }
   FakeFinished finished{std::move(operation.completion),

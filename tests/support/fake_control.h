@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "backends/api/completion.h"
 #include "backends/api/kernel.h"
 #include "tests/support/fake_operation.h"
@@ -25,6 +26,11 @@ struct FakeCounts {
   int64_t launches_enqueued = 0;
   int64_t launches_executed = 0;
   int64_t copies_enqueued = 0;
+  // Of the launches enqueued, those that came as part of a program.
+  int64_t launches_replayed = 0;
+  int64_t programs_recorded = 0;
+  int64_t programs_submitted = 0;
+  int64_t programs_alive = 0;
   int64_t completions_recorded = 0;
   int64_t retained_owners = 0;  // held now
   int64_t allocations = 0;      // ever
@@ -89,6 +95,9 @@ class FakeControl {
   void HangLaunch(int64_t launch_index);
   void ReleaseHang();
 
+  // From now on EndRecording() fails, and what was recorded is lost.
+  void RefuseRecordings();
+
   // Hooks. `prepare` runs in KernelEntry::prepare, on whichever thread
   // compiles; it may block, and what it returns is returned. `execute` runs on
   // the device's thread before each launch.
@@ -102,6 +111,7 @@ class FakeControl {
   friend class FakeLane;
   friend class FakeStorage;
   friend class FakeKernelState;
+  friend class FakeProgram;
 
   // The device's side. Open() is false when a device has it already.
   bool Open(absl::string_view device_name);
@@ -114,10 +124,19 @@ class FakeControl {
   int AddLane();
   void RemoveLane(int lane_index);  // waits until it is empty
   absl::Status Enqueue(int lane_index, FakeOperation operation);
+  absl::Status EnqueueProgram(int lane_index, uint64_t program_serial,
+                              const std::vector<FakeOperation>& operations);
+  bool refuses_recordings() const;
+  void CountRecorded();
+  void ReserveTimeMarks(int lane_index, int count);
+  absl::Status ReadTimeMarks(int lane_index, absl::Span<int64_t> nanoseconds);
   absl::Status Drain(int lane_index, absl::Time deadline);
 
   uint64_t AddResource(int64_t FakeCounts::*alive);
   void RemoveResource(uint64_t serial, int64_t FakeCounts::*alive);
+
+  void Push(FakeLaneQueue& lane, int lane_index, FakeOperation operation)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // The thread's steps; null lane: nothing can be executed now.
   FakeLaneQueue* NextLane() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -155,6 +174,7 @@ class FakeControl {
   bool is_open_ ABSL_GUARDED_BY(mu_) = false;
   bool is_delivering_ ABSL_GUARDED_BY(mu_) = false;
   bool is_closing_ ABSL_GUARDED_BY(mu_) = false;
+  bool refuses_recordings_ ABSL_GUARDED_BY(mu_) = false;
   absl::Status fault_ ABSL_GUARDED_BY(mu_);
   int64_t failing_launch_ ABSL_GUARDED_BY(mu_) = -1;
   int64_t hanging_launch_ ABSL_GUARDED_BY(mu_) = -1;

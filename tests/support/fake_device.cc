@@ -25,6 +25,7 @@ DeviceInfo MakeInfo(DeviceId id, const FakeOptions& options) {
   info.is_synchronous = false;
   info.is_host_addressable = options.is_host_addressable;
   info.has_timestamps = true;
+  info.records_programs = options.records_programs;
   info.memory_limit_bytes = options.memory_limit_bytes;
   info.max_lanes = options.max_lanes;
   info.flops_per_ns = 1000;
@@ -88,7 +89,7 @@ absl::StatusOr<std::unique_ptr<Storage>> FakeDevice::ImportHostMemory(
 
 absl::StatusOr<std::unique_ptr<Lane>> FakeDevice::CreateLane() {
   if (absl::Status status = health(); !status.ok()) return status;
-  return std::make_unique<FakeLane>(info_.id, control_);
+  return std::make_unique<FakeLane>(info_.id, control_, info_.records_programs);
 }
 
 absl::StatusOr<std::unique_ptr<KernelState>> FakeDevice::Prepare(
@@ -132,10 +133,23 @@ FakeKernelState::~FakeKernelState() {
   control_.RemoveResource(serial_, &FakeCounts::states_alive);
 }
 
-FakeLane::FakeLane(DeviceId device, FakeControl& control)
+FakeProgram::FakeProgram(FakeControl& control,
+                         std::vector<FakeOperation> operations)
+    : control_(control),
+      serial_(control.AddResource(&FakeCounts::programs_alive)),
+      operations_(std::move(operations)) {
+  control.CountRecorded();
+}
+
+FakeProgram::~FakeProgram() {
+  control_.RemoveResource(serial_, &FakeCounts::programs_alive);
+}
+
+FakeLane::FakeLane(DeviceId device, FakeControl& control, bool records_programs)
     : Lane(device, /*is_synchronous=*/false),
       control_(control),
-      lane_index_(control.AddLane()) {}
+      lane_index_(control.AddLane()),
+      records_programs_(records_programs) {}
 
 FakeLane::~FakeLane() { control_.RemoveLane(lane_index_); }
 
@@ -144,6 +158,9 @@ absl::Status FakeLane::CopyToDevice(absl::Span<const std::byte> source,
   if (absl::Status status = CheckHostCopy(device(), source.size(), destination);
       !status.ok()) {
     return status;
+  }
+  if (absl::Status s = RefuseWhileRecording("a copy to the device"); !s.ok()) {
+    return s;
   }
   return EnqueueCopy(destination.address(), source.data(), source.size(),
                      {SerialOf(destination)});
@@ -154,6 +171,9 @@ absl::Status FakeLane::CopyToHost(StorageView source,
   if (absl::Status status = CheckHostCopy(device(), destination.size(), source);
       !status.ok()) {
     return status;
+  }
+  if (absl::Status s = RefuseWhileRecording("a copy to the host"); !s.ok()) {
+    return s;
   }
   return EnqueueCopy(destination.data(), source.address(), destination.size(),
                      {SerialOf(source)});
@@ -178,10 +198,70 @@ absl::Status FakeLane::EnqueueCopy(std::byte* destination,
     if (size_bytes != 0) std::memmove(destination, source, size_bytes);
     return absl::OkStatus();
   };
-  return control_.Enqueue(lane_index_, std::move(operation));
+  return Take(std::move(operation));
+}
+
+absl::Status FakeLane::Take(FakeOperation operation) {
+  if (!is_recording_) {
+    return control_.Enqueue(lane_index_, std::move(operation));
+  }
+  recording_.push_back(std::move(operation));
+  return absl::OkStatus();
+}
+
+absl::Status FakeLane::RefuseWhileRecording(const char* what) {
+  if (!is_recording_) return absl::OkStatus();
+  absl::Status refusal =
+      absl::FailedPreconditionError(absl::StrCat(what, " cannot be recorded"));
+  recording_status_.Update(refusal);
+  return refusal;
+}
+
+absl::Status FakeLane::BeginRecording() {
+  if (!records_programs_) return Lane::BeginRecording();
+  if (absl::Status status = RefuseWhileRecording("a recording"); !status.ok()) {
+    return status;
+  }
+  is_recording_ = true;
+  recording_status_ = control_.health();
+  recording_.clear();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Program>> FakeLane::EndRecording() {
+  if (!is_recording_) return Lane::EndRecording();
+  is_recording_ = false;
+  if (!recording_status_.ok()) return recording_status_;
+  if (control_.refuses_recordings()) {
+    return absl::InternalError("the test refuses recordings");
+  }
+  return std::make_unique<FakeProgram>(control_, std::exchange(recording_, {}));
+}
+
+absl::Status FakeLane::Submit(const Program& program) {
+  const auto& recorded = static_cast<const FakeProgram&>(program);
+  return control_.EnqueueProgram(lane_index_, recorded.serial(),
+                                 recorded.operations());
+}
+
+absl::Status FakeLane::ReserveTimeMarks(int count) {
+  control_.ReserveTimeMarks(lane_index_, count);
+  return absl::OkStatus();
+}
+
+absl::Status FakeLane::RecordTimeMark(int index) {
+  FakeOperation operation;
+  operation.kind = FakeOperation::Kind::kTimeMark;
+  operation.time_mark = index;
+  return Take(std::move(operation));
+}
+
+absl::Status FakeLane::ReadTimeMarks(absl::Span<int64_t> nanoseconds) {
+  return control_.ReadTimeMarks(lane_index_, nanoseconds);
 }
 
 absl::StatusOr<CompletionHandle> FakeLane::RecordCompletion() {
+  if (absl::Status s = RefuseWhileRecording("a completion"); !s.ok()) return s;
   auto completion = std::make_shared<HostCompletion>();
   FakeOperation operation;
   operation.kind = FakeOperation::Kind::kCompletion;
@@ -232,7 +312,7 @@ absl::Status FakeLane::Launch(OpKind op, const char* kernel,
         static_cast<const FakeKernelState*>(call.state)->serial());
   }
   operation.work = [copy = std::move(copy), compute] { return compute(copy); };
-  return control_.Enqueue(lane_index_, std::move(operation));
+  return Take(std::move(operation));
 }
 
 }  // namespace tensord

@@ -88,11 +88,26 @@ class FakeKernelState final : public KernelState {
   const uint64_t serial_;
 };
 
+// What a lane recorded.
+class FakeProgram final : public Program {
+ public:
+  FakeProgram(FakeControl& control, std::vector<FakeOperation> operations);
+  ~FakeProgram() override;
+
+  uint64_t serial() const { return serial_; }
+  const std::vector<FakeOperation>& operations() const { return operations_; }
+
+ private:
+  FakeControl& control_;
+  const uint64_t serial_;
+  const std::vector<FakeOperation> operations_;
+};
+
 class FakeLane final : public Lane {
  public:
   using Compute = absl::Status (*)(const FakeCall& call);
 
-  FakeLane(DeviceId device, FakeControl& control);
+  FakeLane(DeviceId device, FakeControl& control, bool records_programs);
   ~FakeLane() override;
 
   absl::Status CopyToDevice(absl::Span<const std::byte> source,
@@ -103,6 +118,12 @@ class FakeLane final : public Lane {
   absl::StatusOr<CompletionHandle> RecordCompletion() override;
   void Retain(std::shared_ptr<const void> owner) override;
   absl::Status Drain(absl::Time deadline) override;
+  absl::Status BeginRecording() override;
+  absl::StatusOr<std::unique_ptr<Program>> EndRecording() override;
+  absl::Status Submit(const Program& program) override;
+  absl::Status ReserveTimeMarks(int count) override;
+  absl::Status RecordTimeMark(int index) override;
+  absl::Status ReadTimeMarks(absl::Span<int64_t> nanoseconds) override;
 
   // What a kernel's `run` does: copies the operands and returns.
   absl::Status Launch(OpKind op, const char* kernel, const KernelCall& call,
@@ -111,9 +132,17 @@ class FakeLane final : public Lane {
  private:
   absl::Status EnqueueCopy(std::byte* destination, const std::byte* source,
                            uint64_t size_bytes, std::vector<uint64_t> uses);
+  // To the device, or into the recording.
+  absl::Status Take(FakeOperation operation);
+  // While it records: the recording fails, and so does the call.
+  absl::Status RefuseWhileRecording(const char* what);
 
   FakeControl& control_;
   const int lane_index_;
+  const bool records_programs_;
+  bool is_recording_ = false;
+  absl::Status recording_status_;
+  std::vector<FakeOperation> recording_;
 };
 
 }  // namespace tensord

@@ -52,7 +52,7 @@ struct FakeCall {
 };
 
 struct FakeOperation {
-  enum class Kind { kLaunch, kCopy, kCompletion, kRetain };
+  enum class Kind { kLaunch, kCopy, kCompletion, kRetain, kTimeMark };
 
   Kind kind = Kind::kCopy;
   std::function<absl::Status()> work;  // launches and copies
@@ -60,7 +60,8 @@ struct FakeOperation {
   FakeLaunchInfo launch = {};          // launches
   std::shared_ptr<HostCompletion> completion;
   std::shared_ptr<const void> owner;  // retained
-  int64_t sequence = 0;               // over all lanes of the device
+  int time_mark = 0;
+  int64_t sequence = 0;  // over all lanes of the device
 
   bool is_work() const { return kind == Kind::kLaunch || kind == Kind::kCopy; }
 };
@@ -77,6 +78,9 @@ struct FakeLaneQueue {
   bool is_executing = false;
   bool is_removed = false;
   int permits = 0;  // work that Step() lets pass
+
+  // The device's clock at each time mark; nothing until the lane passes it.
+  std::vector<std::optional<int64_t>> time_marks;
 
   // When the first work since the last completion began, on the device's clock.
   std::optional<int64_t> start_ns;
