@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/backend.h"
 #include "backends/api/storage.h"
 
 namespace tensord {
@@ -16,6 +18,9 @@ namespace {
 
 constexpr size_t kHugePageBytes = size_t{2} << 20;
 constexpr size_t kLargestClassBytes = size_t{1} << 47;
+
+// Pinned memory comes in pages, and takes long to make.
+constexpr size_t kMinDeviceBytes = size_t{4} << 10;
 
 size_t ClassBytes(int size_class) { return size_t{1} << size_class; }
 
@@ -29,22 +34,42 @@ int SizeClass(size_t size) {
 PooledBuffer& PooledBuffer::operator=(PooledBuffer&& other) noexcept {
   std::swap(pool_, other.pool_);
   std::swap(data_, other.data_);
+  std::swap(storage_, other.storage_);
   std::swap(size_, other.size_);
   std::swap(size_class_, other.size_class_);
   return *this;
 }
 
 PooledBuffer::~PooledBuffer() {
-  if (data_ != nullptr) pool_->Release(data_, size_class_);
+  if (data_ != nullptr) pool_->Release({data_, storage_}, size_class_);
 }
 
 BufferPool::BufferPool(uint64_t max_idle_bytes)
     : max_idle_bytes_(max_idle_bytes) {}
 
 BufferPool::~BufferPool() {
-  for (const auto& buffers : idle_) {
-    for (std::byte* data : buffers) std::free(data);
+  for (const auto& blocks : idle_) {
+    for (const Block& block : blocks) Free(block);
   }
+}
+
+void BufferPool::UseDevice(Device* device) {
+  std::vector<Block> freed;
+  {
+    absl::MutexLock lock(&mu_);
+    device_ = device;
+    if (device != nullptr) return;
+    for (int size_class = 0; size_class < kClassCount; ++size_class) {
+      std::vector<Block>& blocks = idle_[size_class];
+      const auto devices = std::stable_partition(
+          blocks.begin(), blocks.end(),
+          [](const Block& block) { return block.storage == nullptr; });
+      idle_bytes_ -= (blocks.end() - devices) * ClassBytes(size_class);
+      freed.insert(freed.end(), devices, blocks.end());
+      blocks.erase(devices, blocks.end());
+    }
+  }
+  for (const Block& block : freed) Free(block);
 }
 
 absl::StatusOr<PooledBuffer> BufferPool::Allocate(size_t size) {
@@ -53,43 +78,74 @@ absl::StatusOr<PooledBuffer> BufferPool::Allocate(size_t size) {
         absl::StrCat("no host buffer of ", size, " bytes"));
   }
   const int size_class = SizeClass(size);
+  const size_t bytes = ClassBytes(size_class);
+  Block block;
+  Device* device = nullptr;
   {
     absl::MutexLock lock(&mu_);
-    loaned_bytes_ += ClassBytes(size_class);
-    auto& buffers = idle_[size_class];
-    if (!buffers.empty()) {
-      std::byte* data = buffers.back();
-      buffers.pop_back();
-      idle_bytes_ -= ClassBytes(size_class);
-      return PooledBuffer(this, data, size, size_class);
-    }
+    loaned_bytes_ += bytes;
+    block = TakeIdle(size_class);
+    device = device_;
   }
-  const size_t bytes = ClassBytes(size_class);
-  const size_t alignment =
-      bytes >= kHugePageBytes ? kHugePageBytes : size_t{kStorageAlignment};
-  void* data = std::aligned_alloc(alignment, bytes);
-  if (data == nullptr) {
+  if (block.data == nullptr) block = AllocateBlock(bytes, device);
+  if (block.data == nullptr) {
     absl::MutexLock lock(&mu_);
     loaned_bytes_ -= bytes;
     return absl::ResourceExhaustedError(absl::StrCat(
         "no host buffer of ", size, " bytes: ", loaned_bytes_, " are in use"));
   }
-  if (bytes >= kHugePageBytes) madvise(data, bytes, MADV_HUGEPAGE);
-  return PooledBuffer(this, static_cast<std::byte*>(data), size, size_class);
+  return PooledBuffer(this, block.data, block.storage, size, size_class);
 }
 
-void BufferPool::Release(std::byte* data, int size_class) {
+BufferPool::Block BufferPool::TakeIdle(int size_class) {
+  std::vector<Block>& blocks = idle_[size_class];
+  if (blocks.empty()) return {};
+  const Block block = blocks.back();
+  blocks.pop_back();
+  idle_bytes_ -= ClassBytes(size_class);
+  return block;
+}
+
+BufferPool::Block BufferPool::AllocateBlock(size_t bytes, Device* device) {
+  if (device != nullptr && bytes >= kMinDeviceBytes) {
+    // One that is full or lost is no reason to refuse a request.
+    absl::StatusOr<std::unique_ptr<Storage>> storage =
+        device->AllocateHostVisible(bytes);
+    if (storage.ok()) {
+      const Storage* owned = storage->release();
+      return {owned->address(), owned};
+    }
+  }
+  const size_t alignment =
+      bytes >= kHugePageBytes ? kHugePageBytes : size_t{kStorageAlignment};
+  void* data = std::aligned_alloc(alignment, bytes);
+  if (data != nullptr && bytes >= kHugePageBytes) {
+    madvise(data, bytes, MADV_HUGEPAGE);
+  }
+  return {static_cast<std::byte*>(data), nullptr};
+}
+
+void BufferPool::Free(Block block) {
+  if (block.storage != nullptr) {
+    delete block.storage;
+  } else {
+    std::free(block.data);
+  }
+}
+
+void BufferPool::Release(Block block, int size_class) {
   const size_t bytes = ClassBytes(size_class);
   {
     absl::MutexLock lock(&mu_);
     loaned_bytes_ -= bytes;
-    if (idle_bytes_ + bytes <= max_idle_bytes_) {
+    const bool may_be_kept = block.storage == nullptr || device_ != nullptr;
+    if (may_be_kept && idle_bytes_ + bytes <= max_idle_bytes_) {
       idle_bytes_ += bytes;
-      idle_[size_class].push_back(data);
+      idle_[size_class].push_back(block);
       return;
     }
   }
-  std::free(data);
+  Free(block);
 }
 
 uint64_t BufferPool::idle_bytes() const {

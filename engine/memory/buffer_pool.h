@@ -14,6 +14,8 @@
 namespace tensord {
 
 class BufferPool;
+class Device;
+class Storage;
 
 // Host memory for one tensor of a request or of an answer: aligned to
 // kStorageAlignment, uninitialised.
@@ -37,11 +39,17 @@ class PooledBuffer {
 
  private:
   friend class BufferPool;
-  PooledBuffer(BufferPool* pool, std::byte* data, size_t size, int size_class)
-      : pool_(pool), data_(data), size_(size), size_class_(size_class) {}
+  PooledBuffer(BufferPool* pool, std::byte* data, const Storage* storage,
+               size_t size, int size_class)
+      : pool_(pool),
+        data_(data),
+        storage_(storage),
+        size_(size),
+        size_class_(size_class) {}
 
   BufferPool* pool_ = nullptr;
   std::byte* data_ = nullptr;
+  const Storage* storage_ = nullptr;  // that the data is in; null: the heap
   size_t size_ = 0;
   int size_class_ = 0;
 };
@@ -51,12 +59,21 @@ class PooledBuffer {
 // admission. Buffers of 2 MiB and more ask for huge pages; a first touch of
 // small pages cost a third of the bandwidth of large tensors.
 //
+// With a device, buffers of a page and more are in host memory that it copies
+// from and to without a detour (Device::AllocateHostVisible), as long as it
+// gives some; else they are on the heap like the others.
+//
 // Threading: every method may be called from any thread.
+// Ownership: borrows the device.
 class BufferPool {
  public:
   explicit BufferPool(uint64_t max_idle_bytes);
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
+
+  // From now on new buffers are such a device's; null: of none, and nothing is
+  // kept that is. Buffers on loan then must come back before it goes.
+  void UseDevice(Device* device);
 
   // kResourceExhausted when the machine has no memory for it.
   absl::StatusOr<PooledBuffer> Allocate(size_t size);
@@ -68,11 +85,22 @@ class BufferPool {
   friend class PooledBuffer;
   static constexpr int kClassCount = 48;
 
-  void Release(std::byte* data, int size_class);
+  // Memory of one size class. Owned by whoever has it.
+  struct Block {
+    std::byte* data = nullptr;
+    const Storage* storage = nullptr;  // null: from the heap
+  };
+
+  // An idle one, or none.
+  Block TakeIdle(int size_class) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  static Block AllocateBlock(size_t bytes, Device* device);
+  static void Free(Block block);
+  void Release(Block block, int size_class);
 
   const uint64_t max_idle_bytes_;
   mutable absl::Mutex mu_;
-  std::array<std::vector<std::byte*>, kClassCount> idle_ ABSL_GUARDED_BY(mu_);
+  Device* device_ ABSL_GUARDED_BY(mu_) = nullptr;
+  std::array<std::vector<Block>, kClassCount> idle_ ABSL_GUARDED_BY(mu_);
   uint64_t idle_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t loaned_bytes_ ABSL_GUARDED_BY(mu_) = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "backends/api/storage.h"
 #include "gtest/gtest.h"
+#include "tests/support/fake_backend.h"
 #include "tests/support/matchers.h"
 
 namespace tensord {
@@ -69,6 +70,50 @@ TEST(BufferPool, RefusesWhatNoMachineHas) {
               StatusIs(absl::StatusCode::kResourceExhausted,
                        testing::HasSubstr("1152921504606846976 bytes")));
   EXPECT_EQ(pool.loaned_bytes(), 0);
+}
+
+TEST(BufferPool, PagesComeFromADeviceThatCopiesThemAndGoBackBeforeIt) {
+  FakeBackend backend(BackendId::kVulkan);
+  BufferPool pool(1 << 20);
+  std::unique_ptr<Device> device = *backend.OpenDevice(0);
+  pool.UseDevice(device.get());
+  const auto alive = [&] { return backend.control(0).counts().storages_alive; };
+  {
+    const absl::StatusOr<PooledBuffer> small = pool.Allocate(100);
+    EXPECT_EQ(alive(), 0) << "a page for 100 bytes would be a waste";
+    const absl::StatusOr<PooledBuffer> large = pool.Allocate(5000);
+    EXPECT_EQ(alive(), 1);
+  }
+  EXPECT_EQ(alive(), 1) << "kept for the next request";
+  absl::StatusOr<PooledBuffer> loaned = pool.Allocate(5000);
+  absl::StatusOr<PooledBuffer> other = pool.Allocate(5000);
+  EXPECT_EQ(alive(), 2);
+  *other = PooledBuffer();
+  const uint64_t idle_bytes = pool.idle_bytes();
+  pool.UseDevice(nullptr);
+  EXPECT_EQ(alive(), 1);
+  EXPECT_EQ(pool.idle_bytes(), idle_bytes - 8192);
+  *loaned = PooledBuffer();
+  EXPECT_EQ(alive(), 0) << "it is the device's that goes now";
+  device.reset();
+  EXPECT_THAT(pool.Allocate(5000), IsOk());
+}
+
+TEST(BufferPool, AFullOrLostDeviceIsNoReasonToRefuse) {
+  FakeBackend backend(BackendId::kVulkan, {.memory_limit_bytes = 10'000});
+  BufferPool pool(1 << 20);
+  const std::unique_ptr<Device> device = *backend.OpenDevice(0);
+  pool.UseDevice(device.get());
+  {
+    const absl::StatusOr<PooledBuffer> first = pool.Allocate(8000);
+    const absl::StatusOr<PooledBuffer> second = pool.Allocate(8000);
+    EXPECT_THAT(second, IsOk());
+    EXPECT_EQ(backend.control(0).counts().storages_alive, 1);
+    backend.control(0).Fault("the test says so");
+    EXPECT_THAT(pool.Allocate(4096), IsOk());
+  }
+  pool.UseDevice(nullptr);
+  EXPECT_EQ(backend.control(0).counts().storages_alive, 0);
 }
 
 }  // namespace
