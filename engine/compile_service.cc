@@ -32,19 +32,6 @@ double LaunchesNs(const CompiledGraph& graph) {
   return total_ns;
 }
 
-// Inputs and outputs, where they are not used in host memory.
-double CopiesNs(const DeviceInfo& info, const CompiledGraph& graph) {
-  if (info.is_host_addressable) return 0;
-  double total_ns = 0;
-  for (const std::vector<Port>* ports : {&graph.inputs, &graph.outputs}) {
-    for (const Port& port : *ports) {
-      total_ns += info.copy_latency_ns +
-                  static_cast<double>(port.size_bytes) / info.copy_bytes_per_ns;
-    }
-  }
-  return total_ns;
-}
-
 bool HaveSameRates(const DeviceInfo& a, const DeviceInfo& b) {
   return a.id.backend == b.id.backend && a.flops_per_ns == b.flops_per_ns &&
          a.bytes_per_ns == b.bytes_per_ns &&
@@ -64,7 +51,8 @@ CompileService::CompileService(CompilerEnvironment environment,
     : environment_(WithObserver(environment, *this)),
       supposed_(WithoutMeasuredRates(environment_)),
       is_pipelined_(is_pipelined),
-      threads_(threads) {
+      threads_(threads),
+      devices_(devices) {
   for (const auto& device : devices.devices()) {
     targets_.push_back(std::make_unique<Target>(device->device()));
   }
@@ -101,7 +89,24 @@ void CompileService::SetMaxBytes(uint64_t max_bytes) {
   Trim();
 }
 
-void CompileService::Trim() { cache_.Trim(max_bytes_); }
+void CompileService::Trim() {
+  if (cache_.Trim(max_bytes_) > 0) SweepPrograms();
+}
+
+void CompileService::EraseGraph(absl::string_view graph_id) {
+  cache_.EraseGraph(graph_id);
+  SweepPrograms();
+}
+
+// A segment or stage that was kept may have taken another one's place.
+void CompileService::OnGrowth() {
+  cache_.Trim(max_bytes_);
+  SweepPrograms();
+}
+
+void CompileService::SweepPrograms() {
+  for (const auto& device : devices_.devices()) device->SweepPrograms();
+}
 
 uint64_t CompileService::PackedBytes() const {
   uint64_t bytes = 0;
@@ -119,6 +124,10 @@ CompiledCache::Stats CompileService::stats() {
 
 uint64_t CompileService::weight_bytes(DeviceId device) const {
   return TargetOf(device).weights.resident_bytes();
+}
+
+uint64_t CompileService::uploaded_weight_bytes(DeviceId device) const {
+  return TargetOf(device).weights.uploaded_bytes();
 }
 
 void CompileService::Run(const CompiledKey& key,
@@ -198,6 +207,7 @@ void CompileService::CompileAgain(
   if (!compiled.ok()) return;
   cache_.Replace(key, *std::move(compiled));
   Trim();
+  SweepPrograms();
 }
 
 absl::StatusOr<std::shared_ptr<CompiledGraph>> CompileService::Plan(
@@ -242,28 +252,30 @@ std::vector<DeviceEstimate> CompileService::EstimateDevices(
   }
   const CompilerEnvironment& environment = EnvironmentOf(graph);
   // Devices that are alike need one look. The first is this graph's own.
-  std::vector<std::pair<const DeviceInfo*, double>> known;
+  std::vector<std::pair<const DeviceInfo*, GraphEstimate>> known;
   const DeviceInfo& own = environment.InfoOf(TargetOf(key.device).device);
-  known.emplace_back(&own, LaunchesNs(compiled));
+  known.emplace_back(&own,
+                     GraphEstimate{LaunchesNs(compiled), compiled.transfers});
   for (const auto& target : targets_) {
     const DeviceInfo& info = environment.InfoOf(target->device);
     if (!graph.capable()[static_cast<int>(info.id.backend)]) continue;
     const auto alike = std::find_if(
         known.begin(), known.end(),
         [&](const auto& entry) { return HaveSameRates(*entry.first, info); });
-    double launches_ns = 0;
+    GraphEstimate estimate;
     if (alike != known.end()) {
-      launches_ns = alike->second;
+      estimate = alike->second;
     } else {
-      const absl::StatusOr<std::optional<double>> estimate =
+      const absl::StatusOr<std::optional<GraphEstimate>> made =
           EstimateGraph(graph.graph(), key.input_shapes, graph.options(),
                         target->device, environment);
       // Without kernels for these shapes it is no candidate.
-      if (!estimate.ok() || !estimate->has_value()) continue;
-      launches_ns = **estimate;
-      known.emplace_back(&info, launches_ns);
+      if (!made.ok() || !made->has_value()) continue;
+      estimate = **made;
+      known.emplace_back(&info, estimate);
     }
-    estimates.push_back({info.id, launches_ns + CopiesNs(info, compiled)});
+    estimates.push_back(
+        {info.id, estimate.launches_ns + estimate.transfers.EstimateNs(info)});
   }
   return estimates;
 }

@@ -83,9 +83,11 @@ class CompileService final : private GrowthObserver {
 
   // What compiled graphs may take; more is evicted.
   void SetMaxBytes(uint64_t max_bytes);
-  void EraseGraph(absl::string_view graph_id) { cache_.EraseGraph(graph_id); }
+  void EraseGraph(absl::string_view graph_id);
 
   uint64_t weight_bytes(DeviceId device) const;
+  // Ever, not those that are used in host memory.
+  uint64_t uploaded_weight_bytes(DeviceId device) const;
   // The bytes include weights that kernels have packed, each once.
   CompiledCache::Stats stats();
 
@@ -133,7 +135,9 @@ class CompileService final : private GrowthObserver {
   // What compiled graphs share and no footprint counts.
   uint64_t PackedBytes() const;
   void Trim();
-  void OnGrowth() override { Trim(); }
+  // Lanes let go of graphs that are gone from the cache.
+  void SweepPrograms();
+  void OnGrowth() override;
 
   const CompilerEnvironment environment_;
   // The same with the rates that devices suppose, for deterministic graphs:
@@ -141,6 +145,7 @@ class CompileService final : private GrowthObserver {
   const CompilerEnvironment supposed_;
   const bool is_pipelined_;
   CompilePool& threads_;
+  DevicePool& devices_;
   std::vector<std::unique_ptr<Target>> targets_;
   // After the targets: weights go before their store and device.
   CompiledCache cache_;

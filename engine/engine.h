@@ -38,6 +38,9 @@ struct DeviceStatus {
   uint64_t queued_bytes = 0;
   uint64_t allocated_bytes = 0;
   uint64_t weight_bytes = 0;
+  // Copied to and from its memory so far; 0 where the host addresses that.
+  uint64_t uploaded_bytes = 0;
+  uint64_t downloaded_bytes = 0;
   uint64_t completed = 0;
   uint64_t failed = 0;
   uint64_t faults = 0;

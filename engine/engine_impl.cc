@@ -23,7 +23,8 @@ PoolOptions PoolOptionsFrom(const EngineOptions& options) {
           .max_queued_bytes = options.max_queued_bytes,
           .max_execution_time = options.max_execution_time,
           .hang_timeout = options.hang_timeout,
-          .inline_limit = options.inline_limit};
+          .inline_limit = options.inline_limit,
+          .records_programs = options.programs};
 }
 
 Backend* FindBackend(absl::Span<Backend* const> backends, BackendId id) {
@@ -66,8 +67,11 @@ absl::Status EngineImpl::Open(std::vector<std::unique_ptr<Device>> devices,
                                       .reroute = [this](Execution& execution) {
                                         dispatcher_->Reroute(execution);
                                       }}));
+  UsePinnedBuffers();
   if (options_.calibrate_devices) Calibrate(services);
   TENSORD_RETURN_IF_ERROR(MakeEvaluator(backends, services.workers));
+  MakeHostCompanion(backends);
+  const HostCompanion* host = host_.device == nullptr ? nullptr : &host_;
   compiler_ = std::make_unique<CompileService>(
       CompilerEnvironment{
           .table = table_.get(),
@@ -75,6 +79,7 @@ absl::Status EngineImpl::Open(std::vector<std::unique_ptr<Device>> devices,
           .measured = options_.tuning.is_on ? &measured_ : nullptr,
           .evaluator = evaluator_.get(),
           .rates = &rates_,
+          .host = host,
           .limits = options_.limits,
           .max_peak_bytes = options_.max_peak_bytes,
           .max_execution_time = options_.max_execution_time},
@@ -86,7 +91,7 @@ absl::Status EngineImpl::Open(std::vector<std::unique_ptr<Device>> devices,
     tuner_->Start();
   }
   loader_ = std::make_unique<GraphLoader>(
-      LoaderParts{options_, *table_, evaluator_.get(), *devices_,
+      LoaderParts{options_, *table_, evaluator_.get(), host, *devices_,
                   compile_threads_, *compiler_});
   dispatcher_ = std::make_unique<Dispatcher>(options_.limits, open_, waiters_,
                                              *compiler_, *devices_);
@@ -106,6 +111,7 @@ EngineImpl::~EngineImpl() {
     devices_->Join();
     AwaitIdle(absl::InfiniteFuture());
   }
+  buffers_.UseDevice(nullptr);
   watch_.Stop();
 }
 
@@ -170,6 +176,38 @@ absl::Status EngineImpl::MakeEvaluator(absl::Span<Backend* const> backends,
   return absl::OkStatus();
 }
 
+void EngineImpl::UsePinnedBuffers() {
+  for (const auto& device : devices_->devices()) {
+    const DeviceInfo& info = device->info();
+    if (info.is_synchronous || info.is_host_addressable) continue;
+    return buffers_.UseDevice(&device->device());
+  }
+}
+
+void EngineImpl::MakeHostCompanion(absl::Span<Backend* const> backends) {
+  const auto& pooled = devices_->devices();
+  if (std::none_of(pooled.begin(), pooled.end(), [](const auto& device) {
+        return HostCompanion::Helps(device->info());
+      })) {
+    return;
+  }
+  for (Backend* backend : backends) {
+    // Opening a device may be costly: the pool's own tell what others are like.
+    if (std::any_of(pooled.begin(), pooled.end(), [&](const auto& device) {
+          return device->info().id.backend == backend->id() &&
+                 !HostCompanion::CanBe(device->info());
+        })) {
+      continue;
+    }
+    absl::StatusOr<std::unique_ptr<Device>> opened = backend->OpenDevice(0);
+    if (!opened.ok() || !HostCompanion::CanBe((*opened)->info())) continue;
+    host_device_ = *std::move(opened);
+    host_weights_ = std::make_unique<WeightStore>(*host_device_);
+    host_ = {host_device_.get(), host_weights_.get()};
+    return;
+  }
+}
+
 void EngineImpl::ExplainGraph(
     std::shared_ptr<const LoadedGraph> graph, std::vector<Shape> input_shapes,
     DeviceWish wish,
@@ -204,6 +242,9 @@ std::vector<DeviceStatus> EngineImpl::Devices() const {
          .queued_bytes = counts.queued_bytes,
          .allocated_bytes = device->device().allocated_bytes(),
          .weight_bytes = compiler_->weight_bytes(device->info().id),
+         .uploaded_bytes = device->uploaded_bytes() +
+                           compiler_->uploaded_weight_bytes(device->info().id),
+         .downloaded_bytes = device->downloaded_bytes(),
          .completed = counts.completed,
          .failed = counts.failed,
          .faults = counts.faults});

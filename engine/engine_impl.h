@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/compile_service.h"
+#include "engine/compiled/host_companion.h"
 #include "engine/dispatcher.h"
 #include "engine/engine.h"
 #include "engine/graph_loader.h"
@@ -85,6 +86,11 @@ class EngineImpl final : public Engine {
   void Calibrate(const HostServices& services);
   absl::Status MakeEvaluator(absl::Span<Backend* const> backends,
                              WorkerPool* workers);
+  // Requests' and answers' bytes go to and come from a device that copies them.
+  void UsePinnedBuffers();
+  // What runs nodes that devices of the pool have no kernels for, if there are
+  // devices that it helps and there is one for it.
+  void MakeHostCompanion(absl::Span<Backend* const> backends);
 
   const EngineOptions options_;
   const std::unique_ptr<KernelBindingTable> table_;
@@ -95,6 +101,10 @@ class EngineImpl final : public Engine {
   DeadlineWatch watch_;
   CompileWaiters waiters_;
   CompilePool compile_threads_;
+  // A device of its own beside those of the pool, whose lanes have lanes of it.
+  std::unique_ptr<Device> host_device_;
+  std::unique_ptr<WeightStore> host_weights_;
+  HostCompanion host_;
   // From here on in the order in which they are made; each uses those above.
   std::unique_ptr<DevicePool> devices_;
   // What devices that hung when they were calibrated still use.

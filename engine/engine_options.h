@@ -27,6 +27,9 @@ struct EngineOptions {
   // device counts as hung and is quarantined.
   absl::Duration hang_timeout = absl::Seconds(30);
   bool pipelined_compile = true;
+  // On devices that record programs, submit what a graph launches as a whole
+  // from its second run on a lane on; without it every node is launched.
+  bool programs = true;
   // Measure the rates of each device when the engine is made, some 20 ms each;
   // without it estimates are made with what a device supposes of itself.
   bool calibrate_devices = false;

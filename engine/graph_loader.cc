@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/synchronization/mutex.h"
 #include "engine/graph/graph_builder.h"
 #include "engine/graph/status_macros.h"
@@ -111,8 +112,12 @@ absl::StatusOr<BackendSet> GraphLoader::FindCapable(
     const auto index = static_cast<int>(backend);
     if (tried[index]) continue;
     tried[index] = true;
+    absl::InlinedVector<BackendId, 2> backends{backend};
+    if (parts_.host != nullptr && HostCompanion::Helps(device->info())) {
+      backends.push_back(parts_.host->device->info().id.backend);
+    }
     absl::Status status =
-        CheckBindings(graph, inference, backend, parts_.table);
+        CheckBindings(graph, inference, backends, parts_.table);
     if (status.ok()) capable[index] = true;
     refusal.Update(status);
   }

@@ -23,7 +23,8 @@ namespace tensord {
 struct LoaderParts {
   const EngineOptions& options;
   const KernelBindingTable& table;
-  HostEvaluator* evaluator;  // may be null
+  HostEvaluator* evaluator;   // may be null
+  const HostCompanion* host;  // may be null
   DevicePool& devices;
   CompilePool& threads;
   CompileService& compiler;

@@ -58,7 +58,7 @@ void CompiledCache::Complete(const CompiledKey& key,
       by_key_[key] = by_use_.begin();
       stats_.bytes += by_use_.front().counted_bytes;
       CountPacked(compiled);
-      if (compiled.later_segments != nullptr || compiled.flow != nullptr) {
+      if (compiled.may_grow()) {
         growing_.insert(&by_use_.front());
       }
     }
@@ -68,7 +68,7 @@ void CompiledCache::Complete(const CompiledKey& key,
   }
 }
 
-void CompiledCache::Trim(uint64_t max_bytes) {
+int64_t CompiledCache::Trim(uint64_t max_bytes) {
   std::vector<Compiled> evicted;  // die behind the lock
   absl::MutexLock lock(&mu_);
   Recount();
@@ -80,7 +80,9 @@ void CompiledCache::Trim(uint64_t max_bytes) {
   while (stats_.bytes > max_bytes && by_use_.size() > 1) {
     evict(std::prev(by_use_.end()));
   }
-  if (by_use_.empty() || stats_.bytes + packed_bytes_ <= max_bytes) return;
+  if (by_use_.empty() || stats_.bytes + packed_bytes_ <= max_bytes) {
+    return static_cast<int64_t>(evicted.size());
+  }
   absl::flat_hash_set<const Storage*> stays;
   uint64_t staying_bytes = 0;
   for (const auto& packed : by_use_.front().compiled->packed_weights) {
@@ -100,6 +102,7 @@ void CompiledCache::Trim(uint64_t max_bytes) {
     const auto candidate = entry--;
     if (frees_some(*candidate)) evict(candidate);
   }
+  return static_cast<int64_t>(evicted.size());
 }
 
 void CompiledCache::CountPacked(const CompiledGraph& graph) {

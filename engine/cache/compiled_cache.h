@@ -57,7 +57,8 @@ class CompiledCache {
   // going frees some. The most recently used stays, whatever its size, and its
   // packed weights do not count: without it a graph above the limit would be
   // compiled for every run, and would evict all others each time.
-  void Trim(uint64_t max_bytes);
+  // Returns how many were evicted.
+  int64_t Trim(uint64_t max_bytes);
 
   // Drops what was compiled of a graph; not an eviction.
   void EraseGraph(absl::string_view graph_id);

@@ -92,4 +92,20 @@ absl::StatusOr<BoundNode> BindNode(const BindingScope& scope, NodeId node_id,
   return bound;
 }
 
+absl::StatusOr<BoundNode> BindNodeOnEither(const BindingScope& scope,
+                                           const DeviceInfo* host,
+                                           NodeId node_id, ShapeOf shape_of) {
+  absl::StatusOr<BoundNode> bound = BindNode(scope, node_id, shape_of);
+  if (bound.ok() || host == nullptr ||
+      !NoBackendForOp::FromStatus(bound.status()).has_value()) {
+    return bound;
+  }
+  const BindingScope on_host{scope.graph, scope.inference, *host, scope.options,
+                             scope.environment};
+  absl::StatusOr<BoundNode> other = BindNode(on_host, node_id, shape_of);
+  if (!other.ok()) return bound;
+  other->runs_on_host = true;
+  return other;
+}
+
 }  // namespace tensord

@@ -23,6 +23,7 @@ struct BoundNode {
   absl::InlinedVector<const std::byte*, 6> host_constants;  // per input
   uint64_t workspace_bytes = 0;
   std::vector<NoBackendForOp::Declined> declined;
+  bool runs_on_host = false;  // bound to the host device beside the graph's own
 };
 
 // The concrete extents of a value: real ones, or upper bounds while a graph
@@ -51,6 +52,13 @@ NodeSite SiteOf(const CompiledNode& node, absl::Span<const Layout> layouts,
 absl::StatusOr<BoundNode> BindNode(
     const BindingScope& scope, NodeId node_id, ShapeOf shape_of,
     uint64_t max_workspace_bytes = std::numeric_limits<uint64_t>::max());
+
+// The same for a graph with a host device, null for none: a node that the
+// scope's device has no kernel for is bound there. Where that has none either,
+// the error is the device's.
+absl::StatusOr<BoundNode> BindNodeOnEither(const BindingScope& scope,
+                                           const DeviceInfo* host,
+                                           NodeId node_id, ShapeOf shape_of);
 
 }  // namespace tensord
 

@@ -1,18 +1,22 @@
 #ifndef TENSORD_ENGINE_COMPILED_COMPILED_GRAPH_H_
 #define TENSORD_ENGINE_COMPILED_COMPILED_GRAPH_H_
 
+#include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "backends/api/backend.h"
 #include "backends/api/device_id.h"
 #include "backends/api/layout.h"
 #include "backends/api/storage.h"
 #include "engine/compiled/compiled_node.h"
 #include "engine/compiled/explain.h"
+#include "engine/compiled/growth_observer.h"
 #include "engine/graph/graph.h"
 #include "engine/memory/weight_store.h"
 
@@ -21,12 +25,18 @@ namespace tensord {
 class FlowProgram;
 
 // Where an operand's bytes are when a graph runs.
+//
+// A graph for a device whose memory the host does not address has two of each
+// place: on the device, and in host memory, where the client's inputs and
+// outputs are and where nodes run that the device has no kernel for. On other
+// devices there is one memory, and nothing is "on the host".
 struct Operand {
   enum class Place : uint8_t { kAbsent, kInput, kOutput, kArena, kWeight };
 
   Place place = Place::kAbsent;
+  bool is_on_host = false;
   int32_t index = 0;          // of the input, output or weight
-  uint64_t offset_bytes = 0;  // in the arena
+  uint64_t offset_bytes = 0;  // in the arena of that memory
   uint64_t size_bytes = 0;
 };
 
@@ -34,6 +44,7 @@ struct Operand {
 struct Step {
   CompiledNode node;
   NodeId node_id = kNoNode;
+  bool runs_on_host = false;  // by the graph's host device: see Stretch
   absl::InlinedVector<Operand, 6> operands;  // inputs, then outputs
   absl::InlinedVector<Layout, 6> layouts;    // parallel to operands
   uint64_t workspace_offset = 0;             // in the arena
@@ -46,7 +57,8 @@ struct Step {
 };
 
 // A graph output that is also an input, a weight or another output's view: its
-// bytes are copied after the last launch.
+// bytes are copied after the last launch. Both ends are in the same memory: the
+// device's own, or the host's where there are two (Operand::is_on_host).
 struct OutputCopy {
   Operand source;
   int32_t output_index = 0;
@@ -60,9 +72,31 @@ struct ExtentBinding {
   int64_t upper_bound = 0;
 };
 
-// A stretch of steps whose extents are all known when it starts.
+// A copy of a value to the other memory; which way, source.is_on_host says.
+struct Transfer {
+  Operand source;
+  Operand target;
+};
+
+// Steps that follow each other in a segment and run in one memory: on the
+// graph's device or, where that has no kernel for them, on its host device.
+struct Stretch {
+  bool runs_on_host = false;
+  int32_t first_step = 0;  // in the segment
+  int32_t step_count = 0;
+  // Where the device's own times are wanted: the number of the time mark before
+  // its first step; the following ones are behind its steps.
+  int32_t first_time_mark = 0;
+  std::vector<Transfer> transfers;  // to its memory, before its first step
+};
+
+// Steps whose extents are all known when the first of them starts.
 struct Segment {
   std::vector<Step> steps;
+  std::vector<Stretch> stretches;  // together all steps, in order
+
+  // Entries of LanePrograms that share a segment after the first.
+  mutable std::atomic<int> lane_holders{0};
 };
 
 // The segments after the first: compiled when their extents are known, kept for
@@ -100,6 +134,22 @@ struct Port {
   bool has_bound_only = false;
 };
 
+// What one run copies between the two memories.
+struct TransferTotals {
+  int64_t count = 0;
+  uint64_t bytes = 0;
+
+  void Add(uint64_t size_bytes) {
+    ++count;
+    bytes += size_bytes;
+  }
+  // What that is estimated to take, one copy after the other.
+  double EstimateNs(const DeviceInfo& device) const {
+    return static_cast<double>(count) * device.copy_latency_ns +
+           static_cast<double>(bytes) / device.copy_bytes_per_ns;
+  }
+};
+
 // What one run is estimated to take on a device.
 struct DeviceEstimate {
   DeviceId device;
@@ -123,9 +173,10 @@ inline const DeviceEstimate* FindEstimate(
 // (SegmentSource). Arena offsets are planned once, with bounds, so a later
 // segment changes layouts and kernels but no offset.
 //
-// Threading: immutable once prepared; shared by all executions.
+// Threading: immutable once prepared, but for counters; shared by all
+//   executions.
 // Ownership: shares weights; owns the rest. Its device and kernels outlive it.
-struct CompiledGraph {
+struct CompiledGraph : std::enable_shared_from_this<CompiledGraph> {
   CompiledGraph();
   ~CompiledGraph();
 
@@ -140,14 +191,26 @@ struct CompiledGraph {
   Explanation explanation;
 
   // On a device whose memory the host does not address: where inputs and
-  // outputs are in the arena, behind the temporaries. Empty elsewhere, where
-  // the execution's own host buffers are the operands.
+  // outputs are in the arena, behind the temporaries, or kNotOnDevice for those
+  // that no step of the device needs. Empty elsewhere, where the execution's
+  // own host buffers are the operands.
+  static constexpr uint64_t kNotOnDevice = std::numeric_limits<uint64_t>::max();
   std::vector<uint64_t> input_offsets;
   std::vector<uint64_t> output_offsets;
 
+  // What runs the steps that the device has no kernel for, and what those read
+  // of the constants; null where nothing can, or need. It outlives the graph.
+  Device* host_device = nullptr;
+  std::vector<std::shared_ptr<const Weight>> host_weights;
+  int32_t host_step_count = 0;    // of all segments
+  uint64_t host_arena_bytes = 0;  // their temporaries and workspaces
+  TransferTotals transfers;       // inputs and outputs included
+  int32_t time_mark_count = 0;    // between the launches of the device
+
   uint64_t arena_bytes =
-      0;                    // temporaries, workspaces, inputs and outputs above
-  uint64_t peak_bytes = 0;  // arena + inputs + outputs: what admission counts
+      0;  // temporaries, workspaces, inputs and outputs above
+  // Both arenas, inputs and outputs: what admission counts.
+  uint64_t peak_bytes = 0;
   uint64_t weight_bytes = 0;
   int32_t extent_cell_count = 0;
   int32_t node_count = 0;  // launches of all segments
@@ -168,9 +231,21 @@ struct CompiledGraph {
   // Those packed weights, in the order of its steps; one may be there twice.
   std::vector<std::shared_ptr<const Storage>> packed_weights;
 
-  // The same, and what runs have left in it: segments and stages that are kept
-  // for the next run. Thread-safe once the graph is prepared.
+  // Of LanePrograms: what their programs of this graph take, and how many of
+  // their entries share it.
+  bool may_be_recorded = false;  // its device records programs
+  mutable std::atomic<uint64_t> program_bytes{0};
+  mutable std::atomic<int> lane_holders{0};
+  // Told when a run has left something in the graph; null: nobody.
+  GrowthObserver* growth = nullptr;
+
+  // The footprint, and what runs have left in it: segments and stages that are
+  // kept for the next run, programs. Thread-safe once the graph is prepared.
   uint64_t held_bytes() const;
+  // Whether that changes from run to run.
+  bool may_grow() const {
+    return later_segments != nullptr || flow != nullptr || may_be_recorded;
+  }
 };
 
 }  // namespace tensord

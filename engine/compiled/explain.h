@@ -37,6 +37,16 @@ struct ExplainedPass {
   std::string effect;  // "folded 3 nodes into 4,096 bytes"
 };
 
+// A copy between the memory of the graph's device and the host's.
+struct ExplainedTransfer {
+  std::string value;
+  bool is_to_host = false;
+  uint64_t size_bytes = 0;  // an upper bound where only the data can tell
+  double estimated_ns = 0;
+  // The launch that it comes before; the number of launches for an output.
+  int32_t before_launch = 0;
+};
+
 struct Explanation {
   DeviceId device;
   // The launches in their order, each at the index that a trace calls it by;
@@ -44,6 +54,9 @@ struct Explanation {
   // their extents.
   std::vector<ExplainedNode> nodes;
   std::vector<ExplainedPass> passes;
+  // Inputs first and outputs last. Empty where the host and the device have one
+  // memory.
+  std::vector<ExplainedTransfer> transfers;
   uint64_t arena_bytes = 0;
   uint64_t arena_lower_bound_bytes = 0;
   uint64_t peak_bytes = 0;

@@ -13,13 +13,21 @@
 
 namespace tensord {
 
-// The rows of an Explanation for a finished plan. Pure.
-std::vector<ExplainedNode> ExplainNodes(const Graph& graph,
-                                        const Inference& inference,
-                                        const Schedule& schedule,
-                                        const Placement& placement,
-                                        absl::Span<const Launch> launches,
-                                        const DeviceInfo& device);
+// A finished plan, as the rows of an Explanation show it. Borrows everything.
+struct PlanToExplain {
+  const Graph& graph;
+  const Inference& inference;
+  const Schedule& schedule;
+  const SidePlan& sides;
+  const Placement& placement;
+  absl::Span<const Launch> launches;
+  const DeviceInfo& device;
+  const DeviceInfo* host = nullptr;  // of launches that run there
+};
+
+// Pure.
+std::vector<ExplainedNode> ExplainNodes(const PlanToExplain& plan);
+std::vector<ExplainedTransfer> ExplainTransfers(const PlanToExplain& plan);
 
 // The nodes of a graph that is planned while it runs: kernels are chosen then.
 Explanation ExplainFlow(const Graph& graph, const DeviceInfo& device);

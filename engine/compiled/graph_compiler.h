@@ -15,6 +15,7 @@
 #include "backends/api/precision.h"
 #include "engine/compiled/compiled_graph.h"
 #include "engine/compiled/growth_observer.h"
+#include "engine/compiled/host_companion.h"
 #include "engine/compiled/kernel_binding_table.h"
 #include "engine/compiled/kernel_choice.h"
 #include "engine/compiled/preparation.h"
@@ -52,6 +53,8 @@ struct CompilerEnvironment {
   HostEvaluator* evaluator = nullptr;
   // Null: estimates go by what a device says of itself.
   const DeviceRates* rates = nullptr;
+  // Null: a graph with a node that its device has no kernel for is refused.
+  const HostCompanion* host = nullptr;
   GraphLimits limits;
   uint64_t max_peak_bytes = uint64_t{8} << 30;
   // A launch that is estimated to take longer is refused: its run would be
@@ -61,13 +64,20 @@ struct CompilerEnvironment {
   const DeviceInfo& InfoOf(const Device& device) const {
     return rates != nullptr ? rates->Of(device) : device.info();
   }
+  // The host device of graphs for `device`, null for none.
+  Device* HostOf(const Device& device) const {
+    const bool has_one = host != nullptr && HostCompanion::Helps(device.info());
+    return has_one ? host->device : nullptr;
+  }
 };
 
-// Whether every node of a graph has a kernel on a backend, as far as dtypes
-// tell: the check at submission, before any shape is known. Errors:
-// kUnimplemented with NoBackendForOp, the first node's.
+// Whether every node of a graph has a kernel on one of `backends`, as far as
+// dtypes tell: the check at submission, before any shape is known. `backends`
+// is the device's own and perhaps its host device's. Errors: kUnimplemented
+// with NoBackendForOp, of the first node, for the first backend.
 absl::Status CheckBindings(const Graph& graph, const Inference& inference,
-                           BackendId backend, const KernelBindingTable& table);
+                           absl::Span<const BackendId> backends,
+                           const KernelBindingTable& table);
 
 // A graph compiled for one set of input shapes on one device: inference,
 // passes, kernels, memory plan and weights are done; what is left is each
@@ -84,10 +94,17 @@ absl::StatusOr<std::shared_ptr<CompiledGraph>> PlanGraph(
     const CompileOptions& options, Device& device, WeightStore& weights,
     Lane& lane, const CompilerEnvironment& environment);
 
-// What the launches of one run would take on another device than the one that
-// it is compiled for, by estimate: its own passes and kernels, no memory.
-// Nothing for a graph that is planned while it runs. Errors: as PlanGraph's.
-absl::StatusOr<std::optional<double>> EstimateGraph(
+// What one run takes by estimate: its launches, one after the other, and the
+// copies between the two memories of a device that has two.
+struct GraphEstimate {
+  double launches_ns = 0;
+  TransferTotals transfers;
+};
+
+// The same for another device than the one that the graph is compiled for: its
+// own passes and kernels, no memory. Nothing for a graph that is planned while
+// it runs. Errors: as PlanGraph's.
+absl::StatusOr<std::optional<GraphEstimate>> EstimateGraph(
     std::shared_ptr<const Graph> graph, absl::Span<const Shape> input_shapes,
     const CompileOptions& options, Device& device,
     const CompilerEnvironment& environment);

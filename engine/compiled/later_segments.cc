@@ -29,16 +29,18 @@ uint64_t FootprintOf(const Segment& segment) {
 
 LaterSegments::LaterSegments(std::shared_ptr<const Graph> graph,
                              std::vector<Shape> inputs, CompileOptions options,
-                             Schedule schedule, Placement placement,
-                             std::vector<uint64_t> planned_workspaces,
+                             Schedule schedule, SidePlan sides,
+                             Placement placement,
+                             std::vector<PlannedLaunch> launches,
                              Device& device,
                              const CompilerEnvironment& environment)
     : graph_(std::move(graph)),
       inputs_(std::move(inputs)),
       options_(std::move(options)),
       schedule_(std::move(schedule)),
+      sides_(std::move(sides)),
       placement_(std::move(placement)),
-      planned_workspaces_(std::move(planned_workspaces)),
+      launches_(std::move(launches)),
       device_(device),
       environment_(environment) {
   int32_t launch = 0;
@@ -106,28 +108,40 @@ absl::StatusOr<std::shared_ptr<const Segment>> LaterSegments::Compile(
     int index, absl::Span<const int64_t> extents) const {
   absl::StatusOr<Inference> inference = Infer(extents);
   if (!inference.ok()) return inference.status();
-  const BindingScope scope{*graph_, *inference, environment_.InfoOf(device_),
-                           options_, environment_};
+  Device* const host = environment_.HostOf(device_);
+  const BindingScope on_device{*graph_, *inference,
+                               environment_.InfoOf(device_), options_,
+                               environment_};
+  const BindingScope on_host{
+      *graph_, *inference,
+      environment_.InfoOf(host != nullptr ? *host : device_), options_,
+      environment_};
   auto result = std::make_shared<SegmentWithConstants>();
   StateBudget budget{.max_bytes = environment_.max_peak_bytes};
   int32_t launch = first_launch_[index];
   for (NodeId node : schedule_.segments[index]) {
+    const PlannedLaunch& planned = launches_[launch];
     // An extent that this very segment tells stands at its bound. At the real
     // extents another sibling may be the first that accepts, but it has to make
     // do with the memory that was planned at the bounds.
     absl::StatusOr<BoundNode> bound = BindNode(
-        scope, node,
+        planned.runs_on_host ? on_host : on_device, node,
         [&](ValueId value) { return BoundShape(*inference, value); },
-        planned_workspaces_[launch]);
+        planned.workspace_bytes);
     if (!bound.ok()) return bound.status();
+    bound->runs_on_host = planned.runs_on_host;
     Step step = MakeStep(*graph_, schedule_, placement_, node, launch++,
                          *std::move(bound));
-    if (absl::Status status = PrepareStep(*graph_, device_, budget, step);
+    if (absl::Status status = PrepareStep(*graph_, device_, host, budget, step);
         !status.ok()) {
       return status;
     }
     result->segment.steps.push_back(std::move(step));
   }
+  absl::StatusOr<std::vector<Stretch>> stretches =
+      MakeStretches(*inference, sides_, placement_, index);
+  if (!stretches.ok()) return stretches.status();
+  result->segment.stretches = *std::move(stretches);
   result->constants = std::move(inference->constants);
   return std::shared_ptr<const Segment>(result, &result->segment);
 }

@@ -16,6 +16,7 @@
 #include "engine/compiled/graph_compiler.h"
 #include "engine/compiled/place_values.h"
 #include "engine/compiled/schedule.h"
+#include "engine/compiled/side_plan.h"
 
 namespace tensord {
 
@@ -33,10 +34,16 @@ class LaterSegments final : public SegmentSource {
   // How many compiled segments are kept.
   static constexpr size_t kMaxKept = 64;
 
+  // What the plan holds a launch to, whatever its extents turn out to be.
+  struct PlannedLaunch {
+    uint64_t workspace_bytes = 0;
+    bool runs_on_host = false;
+  };
+
   LaterSegments(std::shared_ptr<const Graph> graph, std::vector<Shape> inputs,
-                CompileOptions options, Schedule schedule, Placement placement,
-                std::vector<uint64_t> planned_workspaces, Device& device,
-                const CompilerEnvironment& environment);
+                CompileOptions options, Schedule schedule, SidePlan sides,
+                Placement placement, std::vector<PlannedLaunch> launches,
+                Device& device, const CompilerEnvironment& environment);
 
   absl::StatusOr<std::shared_ptr<const Segment>> Get(
       int index, absl::Span<const int64_t> extents) override;
@@ -66,8 +73,9 @@ class LaterSegments final : public SegmentSource {
   const std::vector<Shape> inputs_;
   const CompileOptions options_;
   const Schedule schedule_;
+  const SidePlan sides_;
   const Placement placement_;
-  const std::vector<uint64_t> planned_workspaces_;  // by launch
+  const std::vector<PlannedLaunch> launches_;
   Device& device_;
   const CompilerEnvironment environment_;
   std::vector<int32_t> first_launch_;  // by segment

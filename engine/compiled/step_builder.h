@@ -2,12 +2,15 @@
 #define TENSORD_ENGINE_COMPILED_STEP_BUILDER_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "engine/compiled/bind_node.h"
 #include "engine/compiled/compiled_graph.h"
 #include "engine/compiled/place_values.h"
 #include "engine/compiled/schedule.h"
+#include "engine/compiled/side_plan.h"
 #include "engine/graph/graph.h"
 
 namespace tensord {
@@ -16,6 +19,14 @@ namespace tensord {
 Step MakeStep(const Graph& graph, const Schedule& schedule,
               const Placement& placement, NodeId node_id, int32_t launch_index,
               BoundNode bound);
+
+// The stretches of segment `index` with the copies before them, sized for what
+// is known of their extents.
+// Errors: BoundShape's.
+absl::StatusOr<std::vector<Stretch>> MakeStretches(const Inference& inference,
+                                                   const SidePlan& sides,
+                                                   const Placement& placement,
+                                                   int index);
 
 // Host bytes of a step, roughly: strings and vectors beyond the object.
 inline constexpr uint64_t kStepFootprintBytes = sizeof(Step) + 512;
@@ -32,10 +43,11 @@ struct StateBudget {
   uint64_t used_bytes = 0;
 };
 
-// Runs the kernel's `prepare`, if it has one, into the step's node.
+// Runs the kernel's `prepare`, if it has one, into the step's node, on the
+// device that the step runs on: `device`, or `host`.
 // Errors: the kernel's, and kResourceExhausted when the state is above what the
 //   budget has left; with the node's name.
-absl::Status PrepareStep(const Graph& graph, Device& device,
+absl::Status PrepareStep(const Graph& graph, Device& device, Device* host,
                          StateBudget& budget, Step& step);
 
 }  // namespace tensord

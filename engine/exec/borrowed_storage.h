@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "backends/api/storage.h"
+#include "engine/memory/host_storage.h"
 
 namespace tensord {
 
@@ -28,15 +29,7 @@ class BorrowedStorages {
   }
 
  private:
-  class HostBytes final : public Storage {
-   public:
-    // Inputs are read-only to kernels, so the cast lends no more than the view
-    // of an output does.
-    HostBytes(DeviceId device, absl::Span<const std::byte> bytes)
-        : Storage(device, const_cast<std::byte*>(bytes.data()), bytes.size(),
-                  /*is_host_addressable=*/true) {}
-  };
-  using Slot = std::optional<HostBytes>;
+  using Slot = std::optional<HostStorage>;
 
   std::vector<std::unique_ptr<Slot>> slots_;
   size_t count_ = 0;

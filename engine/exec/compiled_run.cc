@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "engine/compiled/compiled_node.h"
-#include "engine/exec/stoppable_workers.h"
+#include "engine/exec/run_operands.h"
+#include "engine/exec/step_launcher.h"
 #include "engine/profile/clock.h"
 
 namespace tensord {
@@ -18,9 +17,6 @@ using op_profile::Phase;
 
 // How often a wait on a device looks whether the client has gone.
 constexpr absl::Duration kCancellationInterval = absl::Milliseconds(10);
-
-// Steps between two looks at the clock on a synchronous lane.
-constexpr size_t kStepsPerDeadlineCheck = 16;
 
 // Charges the time since the last call to a phase.
 class PhaseClock {
@@ -54,12 +50,10 @@ class Run {
         graph_(graph),
         run_(run),
         outputs_(*run.outputs),
+        operands_(slot, graph),
+        launcher_(slot, graph, run, operands_),
         buffers_(buffers),
-        clock_(*run.phase_ns) {
-    if (slot.workers() != nullptr && run.limits.is_stopped != nullptr) {
-      workers_.emplace(*slot.workers(), *run.limits.is_stopped);
-    }
-  }
+        clock_(*run.phase_ns) {}
 
   absl::Status Execute(bool* lane_is_busy) {
     absl::Status status = ExecuteSegments();
@@ -71,23 +65,28 @@ class Run {
         *lane_is_busy = true;
       }
     }
-    if (!status.ok()) outputs_.clear();
+    if (status.ok()) {
+      AccountDeviceTimes();
+    } else {
+      outputs_.clear();
+    }
     if (!*lane_is_busy) slot_.Trim();
     return status;
   }
 
+  bool has_recorded() const { return launcher_.has_recorded(); }
+
  private:
   absl::Status ExecuteSegments() {
     if (absl::Status s = CheckGoingOn(); !s.ok()) return s;
-    if (absl::Status s =
-            slot_.Reserve(graph_.arena_bytes, graph_.extent_cell_count);
+    if (absl::Status s = operands_.Bind(run_.inputs, outputs_, buffers_);
         !s.ok()) {
       return s;
     }
-    if (absl::Status s = BindPorts(); !s.ok()) return s;
+    launcher_.Begin();
     clock_.Charge(Phase::kUpload);
 
-    if (absl::Status s = Launch(graph_.first); !s.ok()) return s;
+    if (absl::Status s = Launch(graph_.first, nullptr); !s.ok()) return s;
     const int segment_count = graph_.later_segments == nullptr
                                   ? 1
                                   : graph_.later_segments->segment_count();
@@ -100,7 +99,7 @@ class Run {
       if (!segment.ok()) return segment.status();
       clock_.Charge(Phase::kCompile);
       kept_segments_.push_back(*segment);
-      if (absl::Status s = Launch(**segment); !s.ok()) return s;
+      if (absl::Status s = Launch(**segment, *segment); !s.ok()) return s;
     }
     if (absl::Status s = FinishOutputs(); !s.ok()) return s;
     return absl::OkStatus();
@@ -108,129 +107,38 @@ class Run {
 
   absl::Status CheckGoingOn() const { return run_.limits.Check(); }
 
-  bool IsStaged() const { return !slot_.device().info().is_host_addressable; }
-
-  // Inputs and outputs as operands: the execution's own host buffers, or, where
-  // the host cannot address the device, their places in the arena.
-  absl::Status BindPorts() {
-    LaneSlot::Scratch& scratch = slot_.scratch();
-    scratch.borrowed.Clear();
-    scratch.inputs.clear();
-    scratch.outputs.clear();
-    const DeviceId device = slot_.device().info().id;
-    for (size_t i = 0; i < graph_.inputs.size(); ++i) {
-      const uint64_t size = graph_.inputs[i].size_bytes;
-      const absl::Span<const std::byte> bytes = run_.inputs[i];
-      if (IsStaged()) {
-        scratch.inputs.push_back(
-            {slot_.arena(), graph_.input_offsets[i], size});
-        if (absl::Status s =
-                slot_.lane().CopyToDevice(bytes, scratch.inputs.back());
-            !s.ok()) {
-          return s;
-        }
-      } else {
-        scratch.inputs.push_back(
-            {scratch.borrowed.Add(device, bytes), 0, size});
-      }
-    }
-    outputs_.clear();
-    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
-      const Port& port = graph_.outputs[i];
-      absl::StatusOr<PooledBuffer> bytes = buffers_.Allocate(port.size_bytes);
-      if (!bytes.ok()) return bytes.status();
-      outputs_.push_back({port.dtype, port.shape, *std::move(bytes)});
-      scratch.outputs.push_back(
-          IsStaged() ? StorageView{slot_.arena(), graph_.output_offsets[i],
-                                   port.size_bytes}
-                     : StorageView{scratch.borrowed.Add(
-                                       device, outputs_.back().bytes.bytes()),
-                                   0, port.size_bytes});
-    }
-    return absl::OkStatus();
-  }
-
-  StorageView View(const Operand& operand) {
-    const LaneSlot::Scratch& scratch = slot_.scratch();
-    switch (operand.place) {
-      case Operand::Place::kAbsent:
-        return {};
-      case Operand::Place::kInput:
-        return Sized(scratch.inputs[operand.index], operand.size_bytes);
-      case Operand::Place::kOutput:
-        return Sized(scratch.outputs[operand.index], operand.size_bytes);
-      case Operand::Place::kArena:
-        return {slot_.arena(), operand.offset_bytes, operand.size_bytes};
-      case Operand::Place::kWeight:
-        return {graph_.weights[operand.index]->storage.get(), 0,
-                operand.size_bytes};
-    }
-    return {};
-  }
-
-  static StorageView Sized(StorageView view, uint64_t size_bytes) {
-    view.size_bytes = size_bytes;
-    return view;
-  }
-
-  absl::Status Launch(const Segment& segment) {
-    LaunchContext context{
-        .lane = &slot_.lane(),
-        .profile = run_.shard,
-        .workers = workers_.has_value() ? &*workers_ : slot_.workers(),
-        .is_stopped = run_.limits.is_stopped};
-    const bool is_synchronous = slot_.lane().is_synchronous();
-    for (size_t i = 0; i < segment.steps.size(); ++i) {
-      const Step& step = segment.steps[i];
-      if (run_.preparation != nullptr && &segment == &graph_.first) {
-        if (absl::Status s = run_.preparation->Take(static_cast<int64_t>(i),
-                                                    run_.limits.deadline);
-            !s.ok()) {
-          return s;
-        }
-      }
-      if (is_synchronous && i % kStepsPerDeadlineCheck == 0) {
+  absl::Status Launch(const Segment& segment,
+                      const std::shared_ptr<const Segment>& owner) {
+    for (size_t i = 0; i < segment.stretches.size(); ++i) {
+      if (absl::Status s = BringOver(segment.stretches[i]); !s.ok()) return s;
+      if (i > 0) {
         if (absl::Status s = CheckGoingOn(); !s.ok()) return s;
       }
-      absl::Status s = LaunchStep(step, context);
-      // Its outputs are undefined then, whatever the kernel says; but a fault
-      // of the device is told, or the pool would go on with it.
-      if (run_.limits.IsStopped() && !MayBeFault(s)) {
-        return run_.limits.Check();
+      if (absl::Status s = launcher_.Launch(segment, owner, i); !s.ok()) {
+        return s;
       }
-      if (!s.ok()) {
-        return WithNode(s, graph_.graph->nodes[step.node_id].name);
-      }
+      clock_.Charge(Phase::kRun);
     }
-    clock_.Charge(Phase::kRun);
     return absl::OkStatus();
   }
 
-  absl::Status LaunchStep(const Step& step, LaunchContext& context) {
-    std::vector<StorageView>& operands = slot_.scratch().operands;
-    operands.clear();
-    for (const Operand& operand : step.operands) {
-      operands.push_back(View(operand));
+  // What a stretch needs that is in the other memory. Steps on the host find it
+  // there: they wait for the lane, but for nothing that they do not read, and
+  // do not write what the lane still copies from.
+  absl::Status BringOver(const Stretch& stretch) {
+    for (const Transfer& transfer : stretch.transfers) {
+      if (absl::Status s = operands_.Copy(transfer); !s.ok()) return s;
+      lane_reads_host_arena_ |= transfer.source.is_on_host &&
+                                transfer.source.place == Operand::Place::kArena;
     }
-    context.workspace = {};
-    if (step.workspace_bytes > 0) {
-      context.workspace = {slot_.arena(), step.workspace_offset,
-                           step.workspace_bytes};
+    if (!stretch.transfers.empty()) {
+      clock_.Charge(stretch.runs_on_host ? Phase::kDownload : Phase::kUpload);
     }
-    context.extent_cells = {};
-    if (step.extent_cell_count > 0) {
-      context.extent_cells = {slot_.extent_cells(),
-                              step.extent_cell_index * sizeof(int64_t),
-                              step.extent_cell_count * sizeof(int64_t)};
+    if (!stretch.runs_on_host ||
+        (stretch.transfers.empty() && !lane_reads_host_arena_)) {
+      return absl::OkStatus();
     }
-    const absl::Span<const StorageView> all = operands;
-    // Lanes keep order, so nobody waits for a single launch: the one event of a
-    // segment is recorded behind its last (AwaitLane).
-    absl::StatusOr<CompletionHandle> handle = ExecuteCompiledWithWaitHint(
-        context, step.node, all.first(step.node.input_count),
-        all.subspan(step.node.input_count), step.layouts,
-        /*will_be_waited=*/false);
-    return handle.status();
+    return AwaitLane();
   }
 
   // Waits for everything launched so far.
@@ -248,6 +156,7 @@ class Run {
       }
     }
     clock_.Charge(Phase::kWait);
+    lane_reads_host_arena_ &= !status.ok();
     return status;
   }
 
@@ -260,24 +169,15 @@ class Run {
   }
 
   absl::Status FinishOutputs() {
-    for (const OutputCopy& copy : graph_.output_copies) {
-      const StorageView target = slot_.scratch().outputs[copy.output_index];
-      if (absl::Status s = slot_.lane().Copy(View(copy.source), target);
-          !s.ok()) {
-        return s;
-      }
-    }
-    if (IsStaged()) {
-      for (size_t i = 0; i < outputs_.size(); ++i) {
-        if (absl::Status s = slot_.lane().CopyToHost(slot_.scratch().outputs[i],
-                                                     outputs_[i].bytes.bytes());
-            !s.ok()) {
-          return s;
-        }
-      }
+    if (operands_.has_two_memories()) {
+      if (absl::Status s = operands_.Download(); !s.ok()) return s;
       clock_.Charge(Phase::kDownload);
+      if (absl::Status s = AwaitLane(); !s.ok()) return s;
+      if (absl::Status s = operands_.CopyOutputs(); !s.ok()) return s;
+    } else {
+      if (absl::Status s = operands_.CopyOutputs(); !s.ok()) return s;
+      if (absl::Status s = AwaitLane(); !s.ok()) return s;
     }
-    if (absl::Status s = AwaitLane(); !s.ok()) return s;
     return graph_.later_segments == nullptr ? absl::OkStatus() : TrimOutputs();
   }
 
@@ -293,6 +193,15 @@ class Run {
           ByteSize(output.dtype, output.shape.element_count()));
     }
     return absl::OkStatus();
+  }
+
+  // Of a sampled run.
+  void AccountDeviceTimes() {
+    if (!launcher_.ReadDeviceTimes()) return;
+    launcher_.AccountDeviceTimes(graph_.first);
+    for (const auto& segment : kept_segments_) {
+      launcher_.AccountDeviceTimes(*segment);
+    }
   }
 
   // After an error: whether everything that was launched is done, waiting as
@@ -318,9 +227,12 @@ class Run {
   const CompiledGraph& graph_;
   const CompiledRun& run_;
   absl::InlinedVector<HostValue, 4>& outputs_;
+  RunOperands operands_;
+  StepLauncher launcher_;
   BufferPool& buffers_;
   PhaseClock clock_;
-  std::optional<StoppableWorkers> workers_;  // unless nobody stops launches
+  // It may, until it is waited for.
+  bool lane_reads_host_arena_ = false;
   // Later segments that the lane's work may refer to, until it is waited for.
   std::vector<std::shared_ptr<const Segment>> kept_segments_;
 };
@@ -346,7 +258,12 @@ absl::Status RunCompiled(LaneSlot& slot, const CompiledGraph& graph,
                          const CompiledRun& run, BufferPool& buffers,
                          bool* lane_is_busy) {
   *lane_is_busy = false;
-  return Run(slot, graph, run, buffers).Execute(lane_is_busy);
+  Run this_run(slot, graph, run, buffers);
+  absl::Status status = this_run.Execute(lane_is_busy);
+  if (this_run.has_recorded() && graph.growth != nullptr) {
+    graph.growth->OnGrowth();
+  }
+  return status;
 }
 
 bool MayBeFault(const absl::Status& status) {

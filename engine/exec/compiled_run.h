@@ -44,7 +44,9 @@ struct CompiledRun {
   RunLimits limits;
   PhaseTimes* phase_ns = nullptr;
   op_profile::Shard* shard = nullptr;         // of an open ExecutionScope
+  op_profile::Shard* host_shard = nullptr;    // the same, for steps on the host
   PreparationChannel* preparation = nullptr;  // of a pipelined first run
+  bool is_traced = false;                     // each launch is to be seen
 
   // Hands over the owner of the inputs' bytes: called when the device may go on
   // reading them after the call.
@@ -53,7 +55,8 @@ struct CompiledRun {
 
 // Runs it on a leased lane and returns when it is done: uploads what is not
 // used in place, launches every step in order, waits only where a segment's
-// extents are needed and at the end.
+// extents are needed, where steps run on the host that read what the device
+// has made, and at the end. A graph with such steps needs LaneSlot::OpenHost().
 //
 // On return the lane is idle unless `*lane_is_busy`: then a deadline or a
 // cancellation ended the wait while the device still works; the lane keeps what

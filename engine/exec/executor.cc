@@ -23,14 +23,17 @@ RunLimits LimitsOf(const Execution& execution) {
 absl::Status RunFlow(LaneSlot& slot, const CompiledGraph& graph,
                      Execution& execution, BufferPool& buffers,
                      bool* lane_is_busy) {
-  *lane_is_busy = false;
   const op_profile::ExecutionScope accounted(slot.shard(),
                                              execution.trace.get());
+  const op_profile::ExecutionScope on_host(slot.host_shard(),
+                                           execution.trace.get());
   FlowRun run{.slot = slot,
               .buffers = buffers,
               .limits = LimitsOf(execution),
               .phase_ns = execution.phase_ns,
               .shard = accounted.shard(),
+              .host_shard = on_host.shard(),
+              .is_traced = execution.trace != nullptr,
               .budget = std::make_shared<FlowBudget>(graph.flow->max_bytes()),
               .lane_is_busy = lane_is_busy};
   std::vector<FlowValue> inputs;
@@ -71,6 +74,13 @@ absl::Status RunFlow(LaneSlot& slot, const CompiledGraph& graph,
 absl::Status RunExecution(LaneSlot& slot, const CompiledGraph& graph,
                           Execution& execution, BufferPool& buffers,
                           PreparationChannel* preparation, bool* lane_is_busy) {
+  *lane_is_busy = false;
+  if (graph.host_device != nullptr) {
+    if (absl::Status s = slot.OpenHost(*graph.host_device); !s.ok()) {
+      if (preparation != nullptr) preparation->Detach();
+      return s;
+    }
+  }
   if (graph.flow != nullptr) {
     return RunFlow(slot, graph, execution, buffers, lane_is_busy);
   }
@@ -81,6 +91,10 @@ absl::Status RunExecution(LaneSlot& slot, const CompiledGraph& graph,
   }
   const op_profile::ExecutionScope accounted(slot.shard(),
                                              execution.trace.get());
+  // A graph that launches nothing there does not draw samples there either.
+  const op_profile::ExecutionScope on_host(
+      graph.host_device != nullptr ? slot.host_shard() : nullptr,
+      execution.trace.get());
   const auto take_inputs = [&]() -> std::shared_ptr<const void> {
     return std::make_shared<decltype(execution.inputs)>(
         std::move(execution.inputs));
@@ -90,7 +104,9 @@ absl::Status RunExecution(LaneSlot& slot, const CompiledGraph& graph,
                         .limits = LimitsOf(execution),
                         .phase_ns = &execution.phase_ns,
                         .shard = accounted.shard(),
+                        .host_shard = on_host.shard(),
                         .preparation = preparation,
+                        .is_traced = execution.trace != nullptr,
                         .take_inputs = take_inputs};
   return RunCompiled(slot, graph, run, buffers, lane_is_busy);
 }

@@ -343,6 +343,8 @@ absl::Status FlowProgram::RunStage(
                                  .limits = run.limits,
                                  .phase_ns = &run.phase_ns,
                                  .shard = run.shard,
+                                 .host_shard = run.host_shard,
+                                 .is_traced = run.is_traced,
                                  .take_inputs = take_inputs};
   absl::Status status = RunCompiled(run.slot, *variant->compiled, compiled_run,
                                     run.buffers, run.lane_is_busy);

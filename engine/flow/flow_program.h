@@ -30,6 +30,8 @@ struct FlowRun {
   RunLimits limits;
   PhaseTimes& phase_ns;
   op_profile::Shard* shard = nullptr;
+  op_profile::Shard* host_shard = nullptr;  // for steps on the host
+  bool is_traced = false;
   std::shared_ptr<FlowBudget> budget;
   bool* lane_is_busy = nullptr;
 

@@ -53,7 +53,7 @@ absl::StatusOr<std::shared_ptr<const Weight>> WeightStore::Get(
 }
 
 absl::StatusOr<std::shared_ptr<const Weight>> WeightStore::Upload(
-    const HostTensor& tensor, Lane& lane) const {
+    const HostTensor& tensor, Lane& lane) {
   auto weight = std::make_shared<Weight>();
   weight->size_bytes = tensor.size_bytes();
   if (device_.info().imports_host_memory) {
@@ -70,6 +70,7 @@ absl::StatusOr<std::shared_ptr<const Weight>> WeightStore::Upload(
   if (absl::Status s = lane.CopyToDevice(tensor.bytes(), view); !s.ok()) {
     return s;
   }
+  uploaded_bytes_.fetch_add(tensor.size_bytes(), std::memory_order_relaxed);
   weight->storage = *std::move(storage);
   // A device that does not finish in time may still be reading and writing.
   lane.Retain(weight);

@@ -1,6 +1,7 @@
 #ifndef TENSORD_ENGINE_MEMORY_WEIGHT_STORE_H_
 #define TENSORD_ENGINE_MEMORY_WEIGHT_STORE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -44,14 +45,17 @@ class WeightStore {
 
   // Bytes of all weights that are alive.
   uint64_t resident_bytes() const;
+  // Bytes of all weights that were ever copied to the device.
+  uint64_t uploaded_bytes() const { return uploaded_bytes_.load(); }
 
  private:
   absl::StatusOr<std::shared_ptr<const Weight>> Upload(const HostTensor& tensor,
-                                                       Lane& lane) const;
+                                                       Lane& lane);
 
   Device& device_;
   ContentDigests own_digests_;
   ContentDigests& digests_;  // the device's, where it packs weights; else own
+  std::atomic<uint64_t> uploaded_bytes_{0};
   mutable absl::Mutex mu_;
   absl::flat_hash_map<ContentDigest, std::weak_ptr<const Weight>> weights_
       ABSL_GUARDED_BY(mu_);

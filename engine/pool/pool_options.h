@@ -29,6 +29,7 @@ struct PoolOptions {
   absl::Duration max_execution_time = absl::Minutes(5);
   absl::Duration hang_timeout = absl::Seconds(30);
   absl::Duration inline_limit = absl::Microseconds(50);
+  bool records_programs = true;
   RunFunction run = &RunExecution;
 };
 

@@ -64,8 +64,9 @@ absl::StatusOr<std::unique_ptr<PooledDevice>> PooledDevice::Create(
                         ? std::min(options.lanes_per_device, maximum)
                         : maximum;
   for (int i = 0; i < count; ++i) {
-    absl::StatusOr<std::unique_ptr<LaneSlot>> lane = LaneSlot::Create(
-        pooled->device(), services.profile, services.host.workers);
+    absl::StatusOr<std::unique_ptr<LaneSlot>> lane =
+        LaneSlot::Create(pooled->device(), services.profile,
+                         services.host.workers, options.records_programs);
     if (!lane.ok()) return lane.status();
     pooled->lanes_.push_back(*std::move(lane));
   }
@@ -73,6 +74,7 @@ absl::StatusOr<std::unique_ptr<PooledDevice>> PooledDevice::Create(
     absl::MutexLock lock(&pooled->mu_);
     pooled->sleepers_.reserve(count);
     pooled->leases_.reserve(count);
+    pooled->unswept_.reserve(count);
     // Lane 0 is leased first.
     for (int i = count - 1; i >= 0; --i) {
       pooled->free_lanes_.push_back(pooled->lanes_[i].get());
@@ -208,6 +210,18 @@ PooledDevice::Counts PooledDevice::counts() const {
           .faults = faults_};
 }
 
+uint64_t PooledDevice::uploaded_bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& lane : lanes_) bytes += lane->uploaded_bytes();
+  return bytes;
+}
+
+uint64_t PooledDevice::downloaded_bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& lane : lanes_) bytes += lane->downloaded_bytes();
+  return bytes;
+}
+
 void PooledDevice::Close() {
   std::vector<Execution*> refused;
   {
@@ -297,22 +311,75 @@ void PooledDevice::Run(const Lease& lease) {
   // What a lane that was given up still works on stays until it is empty.
   std::shared_ptr<const CompiledGraph> kept;
   if (lane_is_busy) kept = execution.compiled;
+  bool is_unswept = false;
   {
     absl::MutexLock lock(&mu_);
     EndLease(lease);
     ++(status.ok() ? completed_ : failed_);
     CountClosed(execution);
     if (!lane_is_busy) {
+      is_unswept = TakeUnswept(lane);
       free_lanes_.push_back(&lane);
       // This thread may be a caller that does not come back for the queue.
       if (!queue_.empty()) WakeOne();
     }
   }
   services_.open->Answer(execution, std::move(status));
-  if (!lane_is_busy) return;
-  Drain(lane);
-  kept.reset();
-  GiveBack(lane);
+  if (lane_is_busy) {
+    Drain(lane);
+    kept.reset();
+    is_unswept = GiveBack(lane);
+  }
+  // The run was the last that had a graph, perhaps.
+  if (is_unswept) SweepFreeLanes();
+}
+
+void PooledDevice::SweepPrograms() {
+  if (!info().records_programs || !options_.records_programs) return;
+  {
+    absl::MutexLock lock(&mu_);
+    MarkBusyLanesUnswept();
+  }
+  SweepFreeLanes();
+}
+
+void PooledDevice::SweepFreeLanes() {
+  bool is_left_on_others = false;
+  for (const auto& lane : lanes_) {
+    {
+      absl::MutexLock lock(&mu_);
+      const auto it =
+          std::find(free_lanes_.begin(), free_lanes_.end(), lane.get());
+      if (it == free_lanes_.end()) continue;
+      free_lanes_.erase(it);
+    }
+    // Again, if somebody else wanted it swept meanwhile.
+    do {
+      is_left_on_others |= lane->programs()->Sweep();
+    } while (!GiveBackSwept(*lane));
+  }
+  if (!is_left_on_others) return;
+  absl::MutexLock lock(&mu_);
+  MarkBusyLanesUnswept();
+}
+
+void PooledDevice::MarkBusyLanesUnswept() {
+  for (const auto& lane : lanes_) {
+    const auto is_lane = [&](const LaneSlot* other) {
+      return other == lane.get();
+    };
+    if (std::none_of(free_lanes_.begin(), free_lanes_.end(), is_lane) &&
+        std::none_of(unswept_.begin(), unswept_.end(), is_lane)) {
+      unswept_.push_back(lane.get());
+    }
+  }
+}
+
+bool PooledDevice::TakeUnswept(const LaneSlot& lane) {
+  const auto it = std::find(unswept_.begin(), unswept_.end(), &lane);
+  if (it == unswept_.end()) return false;
+  unswept_.erase(it);
+  return true;
 }
 
 absl::Status PooledDevice::RunUntilLimit(const Lease& lease,
@@ -350,10 +417,20 @@ void PooledDevice::Drain(LaneSlot& lane) {
   if (!status.ok()) CheckHealth();
 }
 
-void PooledDevice::GiveBack(LaneSlot& lane) {
+bool PooledDevice::GiveBack(LaneSlot& lane) {
   absl::MutexLock lock(&mu_);
+  const bool is_unswept = TakeUnswept(lane);
   free_lanes_.push_back(&lane);
   if (!queue_.empty()) WakeOne();
+  return is_unswept;
+}
+
+bool PooledDevice::GiveBackSwept(LaneSlot& lane) {
+  absl::MutexLock lock(&mu_);
+  if (TakeUnswept(lane)) return false;
+  free_lanes_.push_back(&lane);
+  if (!queue_.empty()) WakeOne();
+  return true;
 }
 
 void PooledDevice::Lose(absl::Status fault) {

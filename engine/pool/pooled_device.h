@@ -65,6 +65,10 @@ class PooledDevice final : public WaitingRoom {
   // Makes it lost, for what its user found out.
   void Lose(absl::Status fault);
 
+  // Drops what lanes have recorded of compiled graphs that nobody else has any
+  // more: at once on lanes that are free, on the others behind their run.
+  void SweepPrograms();
+
   // Whether executions are given to it, and why not: kUnavailable.
   bool is_available() const { return !is_lost() && !is_draining(); }
   absl::Status Availability() const;
@@ -106,6 +110,10 @@ class PooledDevice final : public WaitingRoom {
   };
   Counts counts() const;
 
+  // What its runs have copied; they only grow.
+  uint64_t uploaded_bytes() const;
+  uint64_t downloaded_bytes() const;
+
   // Refuses what is queued and what comes (kUnavailable). Join() then waits for
   // what runs and ends the threads.
   void Close();
@@ -142,7 +150,15 @@ class PooledDevice final : public WaitingRoom {
   absl::Time StopOverdue(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Waits until a lane is empty whose execution was given up.
   void Drain(LaneSlot& lane);
-  void GiveBack(LaneSlot& lane);
+  // True: the lane was wanted for a sweep while it was busy.
+  bool GiveBack(LaneSlot& lane);
+  // The same, but false, and the lane is kept, if it is wanted for a sweep.
+  bool GiveBackSwept(LaneSlot& lane);
+  // Of the lanes that are free.
+  void SweepFreeLanes();
+  void MarkBusyLanesUnswept() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether the lane was wanted for a sweep while it was busy; no more then.
+  bool TakeUnswept(const LaneSlot& lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Takes everything out of the queue.
   std::vector<Execution*> EmptyQueue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void WakeOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -169,6 +185,7 @@ class PooledDevice final : public WaitingRoom {
   std::vector<LaneSlot*> free_lanes_ ABSL_GUARDED_BY(mu_);  // last one first
   std::vector<Sleeper*> sleepers_ ABSL_GUARDED_BY(mu_);     // last one first
   std::vector<Lease> leases_ ABSL_GUARDED_BY(mu_);          // in flight
+  std::vector<const LaneSlot*> unswept_ ABSL_GUARDED_BY(mu_);
   uint64_t completed_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t failed_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t faults_ ABSL_GUARDED_BY(mu_) = 0;

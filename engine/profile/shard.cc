@@ -15,6 +15,11 @@ Shard::~Shard() {
   for (auto& chunk : chunks_) delete chunk.load(std::memory_order_relaxed);
 }
 
+void Shard::AddDeviceDuration(OpLabel op, BackendId backend,
+                              uint64_t duration_ns) {
+  profile_.AddDeviceDuration(op, backend, duration_ns);
+}
+
 void Shard::Reserve(uint32_t slot_count) {
   for (uint32_t i = 0; i * kSlotsPerChunk < slot_count; ++i) {
     if (chunks_[i].load(std::memory_order_relaxed) != nullptr) continue;

@@ -9,6 +9,7 @@
 #include "backends/api/device_id.h"
 #include "engine/profile/clock.h"
 #include "engine/profile/duration_buckets.h"
+#include "engine/profile/op_label.h"
 #include "engine/profile/trace_buffer.h"
 
 namespace tensord::op_profile {
@@ -74,6 +75,9 @@ class alignas(64) Shard {
   // Whether its durations go into the histograms: device timestamps are worth
   // taking then, and only then.
   bool is_sampled() const { return is_sampled_; }
+
+  // OpProfile::AddDeviceDuration() of this shard's profile.
+  void AddDeviceDuration(OpLabel op, BackendId backend, uint64_t duration_ns);
 
  private:
   friend class ExecutionScope;

@@ -139,6 +139,8 @@ void Tuner::TuneGraph(const CompiledCache::Used& used) {
   bool is_put_off = false;
   for (const Step& step : used.compiled->first.steps) {
     if (is_stopped_.load() || device->is_lost()) break;
+    // Its siblings are another device's, of which there is no trial lane here.
+    if (step.runs_on_host) continue;
     const SiteId site{TuningDevice(device->info()), SiteKey(SiteOfStep(step))};
     if (NeedsTrial(step, site)) {
       is_put_off = budget_.Wait(absl::Now()) > absl::ZeroDuration() ||

@@ -215,6 +215,9 @@ std::vector<Option> MakeTable() {
       Flag("pipelined-compile", kDevices,
            "Start a first run while later nodes are being prepared",
            FIELD(engine.pipelined_compile)),
+      Flag("programs", kDevices,
+           "Record what a graph launches on a GPU and submit it as a whole",
+           FIELD(engine.programs)),
       Flag("calibrate-devices", kDevices,
            "Measure each device's rates at start, some 20 ms each; else "
            "estimates go by what it supposes",

@@ -58,6 +58,10 @@ metrics::EngineStats EngineObserver::Stats(const Engine& engine) const {
     device.memory_bytes = {{"limit", status.info.memory_limit_bytes},
                            {"used", status.allocated_bytes},
                            {"weights", status.weight_bytes}};
+    if (!status.info.is_host_addressable) {
+      device.transfer_bytes = {{"upload", status.uploaded_bytes},
+                               {"download", status.downloaded_bytes}};
+    }
   }
   const GraphCacheStats cache = engine.CacheStats();
   stats.graph_cache = metrics::GraphCacheStats{cache.hits, cache.misses,

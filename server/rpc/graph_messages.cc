@@ -115,6 +115,17 @@ void FillExplanation(const Explanation& explanation,
       segment->set_node_count(segment->node_count() + 1);
     }
   }
+  const std::string device = explanation.device.ToString();
+  for (const ExplainedTransfer& transfer : explanation.transfers) {
+    estimated_ns += transfer.estimated_ns;
+    v1::ExplainedTransfer& message = *response.add_transfers();
+    message.set_value(transfer.value);
+    message.set_from_device(transfer.is_to_host ? device : "host");
+    message.set_to_device(transfer.is_to_host ? "host" : device);
+    message.set_size_bytes(static_cast<int64_t>(transfer.size_bytes));
+    message.set_estimated_ns(static_cast<int64_t>(transfer.estimated_ns));
+    message.set_before_node_index(transfer.before_launch);
+  }
   if (is_known) compiled.set_estimated_ns(static_cast<int64_t>(estimated_ns));
   for (const ExplainedPass& pass : explanation.passes) {
     v1::ExplainedPass& message = *response.add_passes();

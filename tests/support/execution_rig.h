@@ -24,9 +24,18 @@ namespace tensord {
 // Threading: one thread. Ownership: borrows the backend and the workers.
 class ExecutionRig {
  public:
-  explicit ExecutionRig(Backend& backend, WorkerPool* workers = nullptr)
+  // With `host_backend`, its device runs what `backend` has no kernels for.
+  explicit ExecutionRig(Backend& backend, WorkerPool* workers = nullptr,
+                        Backend* host_backend = nullptr)
       : device_(*backend.OpenDevice(0)), weights_(*device_) {
     EXPECT_THAT(table_.AddBackend(backend), IsOk());
+    if (host_backend != nullptr) {
+      EXPECT_THAT(table_.AddBackend(*host_backend), IsOk());
+      host_device_ = *host_backend->OpenDevice(0);
+      host_weights_ = std::make_unique<WeightStore>(*host_device_);
+      host_ = {host_device_.get(), host_weights_.get()};
+      environment_.host = &host_;
+    }
     slot_ = *LaneSlot::Create(*device_, &profile_, workers);
     environment_.table = &table_;
     environment_.profile = &profile_;
@@ -138,6 +147,7 @@ class ExecutionRig {
 
   Device& device() { return *device_; }
   LaneSlot& slot() { return *slot_; }
+  op_profile::OpProfile& profile() { return profile_; }
   BufferPool& buffers() { return buffers_; }
   CompilerEnvironment& environment() { return environment_; }
   CompileOptions& options() { return options_; }
@@ -146,6 +156,9 @@ class ExecutionRig {
  private:
   BufferPool buffers_{1 << 20};
   op_profile::OpProfile profile_;
+  std::unique_ptr<Device> host_device_;
+  std::unique_ptr<WeightStore> host_weights_;
+  HostCompanion host_;
   std::unique_ptr<Device> device_;
   WeightStore weights_;
   std::unique_ptr<LaneSlot> slot_;

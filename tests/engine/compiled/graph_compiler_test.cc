@@ -298,7 +298,7 @@ TEST_F(GraphCompilerTest, CheckBindingsNeedsNoShape) {
   const Graph built = *BuildGraph(graph.definition(), {});
   const Inference inference = *InferGraph(built, GraphLimits{});
   EXPECT_THAT(
-      CheckBindings(built, inference, BackendId::kVulkan, table_),
+      CheckBindings(built, inference, {BackendId::kVulkan}, table_),
       StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("node 'wide'")));
 }
 
