@@ -22,9 +22,9 @@
 // Computes in the elements' own type, 16-bit ones in float32, the states
 // included. The product with x is one kernel for all steps. Then each step is
 // one kernel, or two where GRU's reset comes before its product: a warp
-// computes a hidden unit of up to four sequences at a time. A kernel for the
-// whole loop would need a barrier between blocks, which may not all run at
-// once.
+// computes a hidden unit of up to four sequences at a time, and reads weights
+// by 16 bytes where their rows allow it. A kernel for the whole loop would need
+// a barrier between blocks, which may not all run at once.
 
 #include <math.h>
 
@@ -35,6 +35,7 @@
 #include "backends/api/kernel.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/kernels/number.h"
+#include "backends/cuda/kernels/pack.h"
 #include "backends/cuda/kernels/row_macros.h"
 #include "backends/cuda/kernels/rows.h"
 
@@ -352,7 +353,8 @@ __device__ void Finish(const Layer<T>& layer, int64_t direction, int64_t step,
   }
 }
 
-template <typename T, Part kPart>
+// Lanes take kPack neighbours of a row of weights at a time.
+template <typename T, Part kPart, int kPack>
 __global__ void Step(Layer<T> layer, int64_t step) {
   using C = Compute<T>;
   constexpr int kCount = kProducts<kPart>;
@@ -369,15 +371,20 @@ __global__ void Step(Layer<T> layer, int64_t step) {
   factor += direction * layer.batch * hidden;
   for (int64_t b0 = 0; b0 < layer.batch; b0 += kSequences) {
     C sums[kSequences][kCount] = {};
-    for (int64_t k = lane; k < hidden; k += kWarp) {
-      C weight[kCount];
+    for (int64_t k = lane * kPack; k < hidden; k += kWarp * kPack) {
+      Pack<T, kPack> packs[kCount];
       for (int g = 0; g < kCount; ++g) {
-        weight[g] = static_cast<C>(ToCompute(weights[g * hidden * hidden + k]));
+        packs[g] = LoadPack<kPack>(weights + g * hidden * hidden + k);
       }
       for (int i = 0; i < kSequences; ++i) {
         if (b0 + i >= layer.batch) continue;
-        const C value = factor[(b0 + i) * hidden + k];
-        for (int g = 0; g < kCount; ++g) sums[i][g] += weight[g] * value;
+        const auto values = LoadPack<kPack>(factor + (b0 + i) * hidden + k);
+        for (int g = 0; g < kCount; ++g) {
+          for (int e = 0; e < kPack; ++e) {
+            sums[i][g] +=
+                static_cast<C>(ToCompute(packs[g].at[e])) * values.at[e];
+          }
+        }
       }
     }
     C own[kCount] = {};  // of the sequence that this lane finishes
@@ -468,11 +475,15 @@ template <typename T, Part kPart>
 absl::Status EnqueueStep(const KernelCall& call, const Layer<T>& layer,
                          int64_t step) {
   const int64_t blocks = (layer.hidden + kWarps - 1) / kWarps;
-  return Launch(call.context, Step<T, kPart>,
-                {dim3(static_cast<unsigned>(blocks),
-                      static_cast<unsigned>(layer.directions)),
-                 dim3(kWarp, kWarps)},
-                layer, step);
+  const LaunchShape shape = {dim3(static_cast<unsigned>(blocks),
+                                  static_cast<unsigned>(layer.directions)),
+                             dim3(kWarp, kWarps)};
+  // With such rows the states, which follow the projection, are aligned too.
+  constexpr int kPack = sizeof(T) == 8 ? 1 : 16 / sizeof(T);
+  if (kPack > 1 && layer.hidden % kPack == 0 && IsPackAligned<kPack>(layer.r)) {
+    return Launch(call.context, Step<T, kPart, kPack>, shape, layer, step);
+  }
+  return Launch(call.context, Step<T, kPart, 1>, shape, layer, step);
 }
 
 template <typename T, OpKind kOp>

@@ -128,6 +128,9 @@ std::vector<Options> OptionsOf(OpKind op) {
       {.name = "last_states_alone", .has_initial = true, .lacks_y = true},
       // Past the tiles of the products, and what a warp takes at a time.
       {.name = "larger", .has_bias = true, .batch = 9, .hidden = 41},
+      // Rows of whole packs, more and fewer than a warp takes at once.
+      {.name = "packs", .has_bias = true, .batch = 5, .hidden = 16},
+      {.name = "many_packs", .steps = 2, .batch = 1, .hidden = 136},
       {.name = "no_steps", .has_initial = true, .steps = 0},
       {.name = "no_batch", .batch = 0}};
   const std::pair<RnnFunction, const char*> functions[] = {
