@@ -136,7 +136,7 @@ struct LaneRows {
 
 // A tile has 16 * kRowTiles rows and 8 * kColumnTiles columns.
 template <typename T, int kRowTiles, int kColumnTiles, bool kIsMatrix>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kRowTiles == 2 ? 2 : 1)
     MultiplyOnTensorCores(const T* x, const uint4* packed, const T* addend,
                           T* y, const __grid_constant__ TensorShape shape,
                           const __grid_constant__ DeviceEpilogue epilogue) {
