@@ -47,6 +47,7 @@ std::vector<Factors> AllFactors() {
   return {
       {"plain", {3, 20}, {20, 7}, {3, 7}, {}, {}},
       {"by_line", {66, 18}, {18, 68}, {66, 68}, {66}, {68}},
+      {"by_line_of_each", {2, 5, 9}, {9, 6}, {2, 5, 6}, {5}, {6}},
       {"by_line_of_a_batch", {2, 5, 9}, {9, 6}, {2, 5, 6}, {2, 5, 1}, {6}},
       {"by_line_of_both_batches",
        {2, 5, 9},
