@@ -28,8 +28,9 @@ __device__ inline void LetKernelBehindBegin() {
 }
 
 #ifndef TENSORD_CUDA_EMULATION
-// Whether the current device can.
-inline absl::StatusOr<bool> CanLaunchEarly() {
+// Whether the current device can, and the stream: where it is recorded what is
+// ahead must be a kernel, since a graph has no such edge from anything else.
+inline absl::StatusOr<bool> CanLaunchEarly(cudaStream_t stream) {
   int gpu = 0;
   int capability = 0;
   cudaError_t error = cudaGetDevice(&gpu);
@@ -37,8 +38,25 @@ inline absl::StatusOr<bool> CanLaunchEarly() {
     error = cudaDeviceGetAttribute(&capability,
                                    cudaDevAttrComputeCapabilityMajor, gpu);
   }
-  if (error != cudaSuccess) return CudaStatus(error, "cudaDeviceGetAttribute");
-  return capability >= 9;
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  const cudaGraphNode_t* ahead = nullptr;
+  const cudaGraphEdgeData* edges = nullptr;
+  size_t count = 0;
+  if (error == cudaSuccess) {
+    error = cudaStreamGetCaptureInfo(stream, &capture, nullptr, nullptr, &ahead,
+                                     &edges, &count);
+  }
+  bool can = capability >= 9;
+  if (error == cudaSuccess && capture != cudaStreamCaptureStatusNone) {
+    can = can && count == 1;
+    cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+    if (can) error = cudaGraphNodeGetType(ahead[0], &type);
+    can = can && type == cudaGraphNodeTypeKernel;
+  }
+  if (error != cudaSuccess) {
+    return CudaStatus(error, "cudaStreamGetCaptureInfo");
+  }
+  return can;
 }
 #endif
 
@@ -50,10 +68,12 @@ absl::Status LaunchEarly(const LaunchContext& context,
 #ifdef TENSORD_CUDA_EMULATION
   return Launch(context, kernel, shape, args...);
 #else
-  const absl::StatusOr<bool> can = CanLaunchEarly();
+  const cudaStream_t stream = StreamOf(context);
+  const absl::StatusOr<bool> can = CanLaunchEarly(stream);
   if (!can.ok()) return can.status();
-  if (!*can || shape.grid.x == 0)
+  if (!*can || shape.grid.x == 0) {
     return Launch(context, kernel, shape, args...);
+  }
   cudaLaunchAttribute early = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
@@ -61,7 +81,7 @@ absl::Status LaunchEarly(const LaunchContext& context,
   config.gridDim = shape.grid;
   config.blockDim = shape.block;
   config.dynamicSmemBytes = shape.shared_bytes;
-  config.stream = StreamOf(context);
+  config.stream = stream;
   config.attrs = &early;
   config.numAttrs = 1;
   return CudaStatus(
