@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -30,6 +31,7 @@
 #include "server/log/server_logger.h"
 #include "server/metrics/metrics_collector.h"
 #include "server/metrics/metrics_server.h"
+#include "server/plugins/backend_plugin.h"
 #include "server/process/port_file.h"
 #include "server/process/termination.h"
 #include "server/rpc/api_services.h"
@@ -55,21 +57,23 @@ void TuneAllocator() {
 class Backends {
  public:
   Backends(const ServerConfig& config, const HostServices& services) {
-    uint64_t cpu_devices = 0;
-    bool needs_null = false;
-    for (const DeviceId device : config.devices) {
-      if (device.backend == BackendId::kCpu) ++cpu_devices;
-      if (device.backend == BackendId::kNull) needs_null = true;
-    }
-    if (cpu_devices > 0) {
+    const auto selected = [&config](BackendId id) {
+      return std::count_if(
+          config.devices.begin(), config.devices.end(),
+          [id](const DeviceSelection& s) { return s.backend == id; });
+    };
+    if (const auto cpu_devices = selected(BackendId::kCpu); cpu_devices > 0) {
       // Devices of the CPU share one memory, and so its limit.
       Add(MakeCpuBackend(services, {.memory_limit_bytes =
                                         HostMemoryLimitBytes() / cpu_devices}));
     }
-    if (needs_null) Add(MakeNullBackend(services));
-    for (const BackendId id : {BackendId::kCuda, BackendId::kVulkan}) {
-      unavailable_.emplace_back(id, "not in this version");
+    if (selected(BackendId::kNull) > 0) Add(MakeNullBackend(services));
+    if (selected(BackendId::kCuda) > 0) {
+      AddPlugin(config, BackendId::kCuda, services);
+    } else {
+      unavailable_.emplace_back(BackendId::kCuda, "not in --devices");
     }
+    unavailable_.emplace_back(BackendId::kVulkan, "not in this version");
   }
 
   const std::vector<Backend*>& all() const { return all_; }
@@ -77,10 +81,43 @@ class Backends {
     return unavailable_;
   }
 
+  // What ResolveDevices asks.
+  DeviceCount Count(BackendId id) const {
+    for (const Backend* backend : all_) {
+      if (backend->id() == id) return {backend->device_count(), ""};
+    }
+    for (const auto& [unavailable, why] : unavailable_) {
+      if (unavailable == id) return {0, why};
+    }
+    return {0, "no such backend"};
+  }
+
  private:
   void Add(std::unique_ptr<Backend> backend) {
     all_.push_back(backend.get());
     owned_.push_back(std::move(backend));
+  }
+
+  // A backend of a library of its own, or the reason why it is not there.
+  void AddPlugin(const ServerConfig& config, BackendId id,
+                 const HostServices& services) {
+    const std::string path =
+        BackendPluginPath(config.plugin_dir, BackendName(id));
+    absl::StatusOr<std::unique_ptr<Backend>> backend =
+        OpenBackendPlugin(path, services);
+    std::string why;
+    if (!backend.ok()) {
+      why = std::string(backend.status().message());
+    } else if ((*backend)->device_count() == 0) {
+      why = (*backend)->why_none();
+    } else {
+      Add(*std::move(backend));
+      return;
+    }
+    const std::vector<Logger::Field> fields = {
+        {"backend", std::string(BackendName(id))}, {"why", why}};
+    services.logger->Log(LogSeverity::kInfo, "backend unavailable", fields);
+    unavailable_.emplace_back(id, why);
   }
 
   std::vector<std::unique_ptr<Backend>> owned_;
@@ -143,6 +180,10 @@ absl::Status Serve(const ServerConfig& config, ServerLogger& log) {
                                             : CpuCount());
   const HostServices services = {&workers, &log};
   const Backends backends(config, services);
+  TENSORD_ASSIGN_OR_RETURN(const std::vector<DeviceId> devices,
+                           ResolveDevices(config.devices, [&](BackendId id) {
+                             return backends.Count(id);
+                           }));
   op_profile::OpProfile profile;
   TENSORD_RETURN_IF_ERROR(profile.Configure(config.op_profile));
   op_profile::PhaseProfile phases;
@@ -150,10 +191,9 @@ absl::Status Serve(const ServerConfig& config, ServerLogger& log) {
   metrics::ExecutionMetrics executions;
   EngineObserver observer;
   ActiveCalls active_calls;
-  TENSORD_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Engine> engine,
-      Engine::Create(config.engine, backends.all(), config.devices, profile,
-                     &phases, services));
+  TENSORD_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine,
+                           Engine::Create(config.engine, backends.all(),
+                                          devices, profile, &phases, services));
   engine->SetCompileObserver([&observer](const CompileEvent& event) {
     observer.RecordCompilation(event);
   });

@@ -202,8 +202,14 @@ std::vector<Option> MakeTable() {
            "63 bytes",
            FIELD(advertised_name)),
 
-      List("devices", kDevices, "The pool, such as cpu:0,cpu:1,null:0",
+      List("devices", kDevices,
+           "The pool, such as cpu:0,cuda:1; cuda is every GPU, auto is cpu:0 "
+           "and "
+           "every GPU that there is",
            FIELD(device_names)),
+      Text("plugin-dir", kDevices,
+           "Where the libraries of backends are; empty: beside this program",
+           FIELD(plugin_dir)),
       Number("lanes-per-device", kDevices,
              "Runs at once on one device; 0: as many as the device says",
              FIELD(engine.lanes_per_device), 0, 1024),

@@ -1,9 +1,8 @@
 #include "server/config/server_config.h"
 
 #include <algorithm>
-#include <optional>
+#include <string>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -51,30 +50,24 @@ absl::Status CheckAddress(absl::string_view option, absl::string_view address,
   return absl::OkStatus();
 }
 
-absl::StatusOr<DeviceId> ParseDevice(absl::string_view name) {
-  const size_t colon = name.find(':');
-  int ordinal = 0;
-  std::optional<BackendId> backend = BackendFromName(name.substr(0, colon));
-  if (!backend.has_value() || colon == absl::string_view::npos ||
-      !absl::SimpleAtoi(name.substr(colon + 1), &ordinal) || ordinal < 0 ||
-      ordinal > 65535) {
-    return Wrong("devices", absl::StrCat("'", name,
-                                         "' is no device; give backend and "
-                                         "number, such as cpu:0 or null:0"));
-  }
-  return DeviceId{*backend, static_cast<uint16_t>(ordinal)};
-}
-
 absl::Status ReadDevices(ServerConfig& config) {
   config.devices.clear();
   for (const std::string& name : config.device_names) {
-    const absl::StatusOr<DeviceId> device = ParseDevice(name);
-    if (!device.ok()) return device.status();
-    if (std::find(config.devices.begin(), config.devices.end(), *device) !=
-        config.devices.end()) {
-      return Wrong("devices", absl::StrCat("'", name, "' is there twice"));
+    const auto selections = SelectDevices(name);
+    if (!selections.has_value()) {
+      return Wrong("devices",
+                   absl::StrCat("'", name,
+                                "' is no device; give backend and number, such "
+                                "as cpu:0 or cuda:1, a backend for all of its "
+                                "devices, or auto"));
     }
-    config.devices.push_back(*device);
+    for (const DeviceSelection& selection : *selections) {
+      if (std::find(config.devices.begin(), config.devices.end(), selection) !=
+          config.devices.end()) {
+        return Wrong("devices", absl::StrCat("'", name, "' is there twice"));
+      }
+      config.devices.push_back(selection);
+    }
   }
   if (config.devices.empty()) {
     return Wrong("devices", "there is none; give at least one, such as cpu:0");

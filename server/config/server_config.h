@@ -7,10 +7,10 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "backends/api/device_id.h"
 #include "backends/api/host_services.h"
 #include "engine/engine_options.h"
 #include "engine/profile/profile_snapshot.h"
+#include "server/config/device_selection.h"
 
 namespace tensord {
 
@@ -33,8 +33,10 @@ struct ServerConfig {
   std::string advertised_name = "tensord";
 
   // Devices.
-  std::vector<std::string> device_names = {"cpu:0"};
-  std::vector<DeviceId> devices = {{BackendId::kCpu, 0}};  // of device_names
+  std::vector<std::string> device_names = {"auto"};
+  std::vector<DeviceSelection> devices =
+      *SelectDevices("auto");  // of device_names
+  std::string plugin_dir;      // empty: where the program is
   int64_t threads = 0;  // 0: what the machine and its control group allow
 
   // The engine, limits on graphs included.

@@ -47,12 +47,15 @@ class LoadConfigTest : public ::testing::Test {
   std::string path_;
 };
 
-TEST_F(LoadConfigTest, NothingGivenServesOnLoopbackWithOneCpuDevice) {
+TEST_F(LoadConfigTest, NothingGivenServesOnLoopbackWithTheCpuAndAnyGpu) {
   const auto startup = Load({});
   ASSERT_TRUE(startup.ok()) << startup.status();
   EXPECT_FALSE(startup->text_to_print.has_value());
-  ASSERT_EQ(startup->config.devices.size(), 1);
-  EXPECT_EQ(startup->config.devices[0].ToString(), "cpu:0");
+  ASSERT_EQ(startup->config.devices.size(), 2);
+  EXPECT_EQ(startup->config.devices[0].backend, BackendId::kCpu);
+  EXPECT_EQ(startup->config.devices[0].ordinal, 0);
+  EXPECT_EQ(startup->config.devices[1].backend, BackendId::kCuda);
+  EXPECT_TRUE(startup->config.devices[1].is_optional);
   for (const std::string& address : startup->config.listen) {
     EXPECT_TRUE(IsLoopback(address)) << address;
   }
@@ -210,7 +213,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadFlag{{"--tls-cert=x"}, "--tls-cert", "not in this version"},
         BadFlag{{"--tls-key=x"}, "--tls-key", "not in this version"},
         BadFlag{{"--devices=gpu:0"}, "--devices", "cpu:0"},
-        BadFlag{{"--devices=cpu"}, "--devices", "cpu:0"},
+        BadFlag{{"--devices=cpu:"}, "--devices", "cpu:0"},
+        BadFlag{{"--devices=cpu:65536"}, "--devices", "cpu:0"},
+        BadFlag{{"--devices=auto,cpu:0"}, "--devices", "twice"},
         BadFlag{{"--devices=cpu:0,cpu:0"}, "--devices", "twice"},
         BadFlag{{"--devices=,"}, "--devices", "at least one"},
         BadFlag{{"--advertised-name=A"}, "--advertised-name", "a to z"},
