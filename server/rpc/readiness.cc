@@ -16,6 +16,23 @@ bool HasUsableDevice(const Engine& engine) {
                      });
 }
 
+bool IsAccelerator(const DeviceStatus& device) {
+  const BackendId backend = device.info.id.backend;
+  return backend == BackendId::kCuda || backend == BackendId::kVulkan;
+}
+
+// Whether the kind of device that the daemon is there for still has one.
+bool HasDeviceToGoOnWith(const Engine& engine) {
+  const std::vector<DeviceStatus> devices = engine.Devices();
+  const bool has_accelerator =
+      std::any_of(devices.begin(), devices.end(), IsAccelerator);
+  return std::any_of(devices.begin(), devices.end(),
+                     [has_accelerator](const DeviceStatus& device) {
+                       return device.health.ok() &&
+                              IsAccelerator(device) == has_accelerator;
+                     });
+}
+
 }  // namespace
 
 Readiness::Readiness(const Engine& engine, ServerLogger& log,
@@ -31,6 +48,7 @@ Readiness::Readiness(const Engine& engine, ServerLogger& log,
     for (const std::string& name : service_names_) {
       health_.SetServingStatus(name, false);
     }
+    health_.SetServingStatus(kLivenessName, true);
     Update();
   }
   thread_ = std::thread([this] { Run(); });
@@ -55,7 +73,18 @@ void Readiness::Run() {
   while (!mu_.AwaitWithTimeout(absl::Condition(&is_over_), kPeriod)) Update();
 }
 
+void Readiness::UpdateLiveness() {
+  const bool is_alive = HasDeviceToGoOnWith(engine_);
+  if (is_alive == is_alive_) return;
+  is_alive_ = is_alive;
+  health_.SetServingStatus(kLivenessName, is_alive);
+  const std::vector<Logger::Field> fields = {
+      {"why", "every device that was configured for it is lost"}};
+  log_.Log(LogSeverity::kError, "to be restarted", fields);
+}
+
 void Readiness::Update() {
+  UpdateLiveness();
   const bool is_serving = !is_draining_ && HasUsableDevice(engine_);
   if (is_serving == is_serving_) return;
   is_serving_ = is_serving;

@@ -15,15 +15,22 @@
 
 namespace tensord {
 
-// Keeps grpc.health.v1 telling the truth: SERVING while the daemon is not
-// draining and has a healthy device in use, under "" and under each service's
-// name.
+// Keeps grpc.health.v1 telling the truth.
+//
+// Ready, under "" and under each service's name: SERVING while the daemon is
+// not draining and has a healthy device in use. Alive, under "liveness":
+// NOT_SERVING only where a restart is the cure: every accelerator that was
+// configured is lost, or, where there is none, every device. A fault stays for
+// the life of a process, and while the CPU goes on a client sees slow answers
+// rather than none.
 //
 // Threading: a thread of its own looks at the devices five times a second;
 //   every method may be called from any thread.
 // Ownership: borrows engine, log and health service, which outlive it.
 class Readiness {
  public:
+  static constexpr char kLivenessName[] = "liveness";
+
   Readiness(const Engine& engine, ServerLogger& log,
             grpc::HealthCheckServiceInterface& health,
             std::vector<std::string> service_names);
@@ -37,6 +44,7 @@ class Readiness {
  private:
   void Run();
   void Update() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void UpdateLiveness() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Engine& engine_;
   ServerLogger& log_;
@@ -47,6 +55,7 @@ class Readiness {
   bool is_draining_ ABSL_GUARDED_BY(mu_) = false;
   bool is_over_ ABSL_GUARDED_BY(mu_) = false;
   bool is_serving_ ABSL_GUARDED_BY(mu_) = false;
+  bool is_alive_ ABSL_GUARDED_BY(mu_) = true;
   std::thread thread_;
 };
 
