@@ -6,6 +6,16 @@
 #include "absl/strings/str_cat.h"
 
 namespace tensord {
+namespace {
+
+std::string NameOf(const DeviceSelection& selection) {
+  if (!selection.ordinal.has_value()) {
+    return std::string(BackendName(selection.backend));
+  }
+  return DeviceId{selection.backend, *selection.ordinal}.ToString();
+}
+
+}  // namespace
 
 std::optional<std::vector<DeviceSelection>> SelectDevices(
     absl::string_view word) {
@@ -37,9 +47,9 @@ absl::StatusOr<std::vector<DeviceId>> ResolveDevices(
   for (const DeviceSelection& selection : selections) {
     const DeviceCount found = count(selection.backend);
     if (found.count == 0 && !selection.is_optional) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "--devices: there is no ", BackendName(selection.backend),
-          " device: ", found.why_none));
+      return absl::FailedPreconditionError(
+          absl::StrCat("--devices: there is no '", NameOf(selection),
+                       "': ", found.why_none));
     }
     const int first = selection.ordinal.value_or(0);
     const int end = selection.ordinal.has_value() ? first + 1 : found.count;

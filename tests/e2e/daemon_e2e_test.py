@@ -86,6 +86,21 @@ class DaemonLife(unittest.TestCase):
         self.assertEqual(addresses["grpc"][1], unix_socket)
         self.assertEqual(",".join(addresses["grpc"]), daemon.address)
 
+    def test_a_backend_that_is_not_there_is_one_line_of_the_log(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for options, why in [([], "driver"),
+                                 (["--plugin-dir", folder], "libtensord_cuda.so")]:
+                with programs.Daemon(*options) as daemon:
+                    lines = [line for line in daemon.log if "backend=cuda" in line]
+                    backends = daemon.ctl_json("devices")
+                if "device=cuda:0" in "".join(daemon.log):  # a machine with a GPU
+                    self.assertEqual((options, lines), ([], []))
+                    continue
+                self.assertEqual(len(lines), 1, daemon.log)
+                self.assertIn("backend unavailable", lines[0])
+                self.assertIn(why, lines[0])
+                self.assertIn(why, json.dumps(backends))
+
     def test_tuning_is_on_the_metrics_page_only_where_it_is_on(self):
         with tempfile.TemporaryDirectory() as folder:
             for options in [["--tuning", "--tuning-dir", folder], []]:

@@ -42,8 +42,13 @@ void ServerTest::StartServer() {
   null_ = MakeNullBackend(services);
   std::vector<Backend*> backends = {cpu_.get(), null_.get()};
   for (Backend* backend : MoreBackends()) backends.push_back(backend);
-  auto engine = Engine::Create(config_.engine, backends, config_.devices,
-                               profile_, &phases_, services);
+  // Every backend has a device here.
+  const auto devices = ResolveDevices(config_.devices, [](BackendId) {
+    return DeviceCount{1, ""};
+  });
+  ASSERT_TRUE(devices.ok()) << devices.status();
+  auto engine = Engine::Create(config_.engine, backends, *devices, profile_,
+                               &phases_, services);
   ASSERT_TRUE(engine.ok()) << engine.status();
   engine_ = *std::move(engine);
   auto server = RpcServer::Start(
