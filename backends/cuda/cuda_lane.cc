@@ -87,10 +87,12 @@ absl::Status CudaLane::CheckUsable() {
   return fault_.Check(MakeCurrent(gpu_), "cudaSetDevice");
 }
 
-absl::Status CudaLane::CheckNotRecording(const char* call) const {
+absl::Status CudaLane::CheckNotRecording(const char* call) {
   if (!is_recording_) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat("device ", device().ToString(), ": ",
-                                          call, " while a lane records"));
+  absl::Status status = absl::InternalError(absl::StrCat(
+      "device ", device().ToString(), ": ", call, " while a lane records"));
+  recording_error_.Update(status);
+  return status;
 }
 
 absl::Status CudaLane::Enqueued(cudaError_t error, const char* call) {

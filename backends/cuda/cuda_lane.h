@@ -65,10 +65,10 @@ class CudaLane final : public Lane {
   absl::Status ReadTimeMarks(absl::Span<int64_t> nanoseconds) override;
 
  private:
-  // OK when work can be enqueued: then the GPU is current. `call` is for the
-  // error of what cannot be recorded.
+  // OK when work can be enqueued: then the GPU is current. What cannot be
+  // recorded fails the recording; `call` says what it was.
   absl::Status CheckUsable();
-  absl::Status CheckNotRecording(const char* call) const;
+  absl::Status CheckNotRecording(const char* call);
   absl::Status Enqueued(cudaError_t error, const char* call);
 
   absl::StatusOr<absl::Span<std::byte>> TakeStaging(uint64_t size_bytes);

@@ -140,7 +140,10 @@ cudaError_t cudaGetDevice(int* device) {
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {
-  *version = CUDART_VERSION;
+  cudaError_t reason;
+  const bool has_driver = tensord::cuda::emulation::DeviceCount(&reason) > 0 ||
+                          reason != cudaErrorInsufficientDriver;
+  *version = has_driver ? CUDART_VERSION : 0;
   return cudaSuccess;
 }
 
