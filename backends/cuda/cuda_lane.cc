@@ -254,13 +254,12 @@ absl::Status CudaLane::Drain(absl::Time deadline) {
 absl::Status CudaLane::BeginRecording() {
   absl::Status status = CheckUsable();
   if (status.ok()) status = CheckNotRecording("begin of a recording");
+  if (!status.ok()) return status;
   // Relaxed: what other threads do meanwhile, such as an allocation, is no part
   // of it and may go on.
-  if (status.ok()) {
-    status = fault_.Check(
-        cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed),
-        "cudaStreamBeginCapture");
-  }
+  status = fault_.Check(
+      cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed),
+      "cudaStreamBeginCapture");
   is_recording_ = status.ok();
   recording_error_ = absl::OkStatus();
   return status;

@@ -108,7 +108,7 @@ TEST_F(CudaFaultTest, TheOtherGpuGoesOn) {
 TEST_F(CudaFaultTest, ALostDeviceLetsGoOfAllThatItKept) {
   auto owner = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = owner;
-  const auto x = Upload(PatternBytes(64));
+  auto x = Upload(PatternBytes(64));
   auto y = Allocate(64);
   emulation::FaultAtLaunch(kGpu, 0, cudaErrorIllegalAddress);
   ASSERT_THAT(LaunchIdentity(*x, *y), IsOk());
@@ -116,6 +116,7 @@ TEST_F(CudaFaultTest, ALostDeviceLetsGoOfAllThatItKept) {
   const CompletionHandle handle = lane().RecordCompletion().value();
   EXPECT_THAT(handle.WaitUntil(absl::InfiniteFuture()), IsLost());
   EXPECT_TRUE(watch.expired());
+  x.reset();
   y.reset();
   Close();
   EXPECT_EQ(counts().streams_alive, 0);

@@ -107,7 +107,8 @@ TEST_F(CudaLaneTest, CopiesBetweenGpus) {
 TEST_F(CudaLaneTest, TheLastEventsOfALaneAreWaitedForByItsDestructor) {
   auto owner = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = owner;
-  const auto x = Upload(PatternBytes(64));
+  auto x = Upload(PatternBytes(64));
+  lane().Retain(std::shared_ptr<Storage>(std::move(x)));
   lane().Retain(std::move(owner));
   Close();
   EXPECT_TRUE(watch.expired());
