@@ -188,6 +188,8 @@ void Dispatcher::OnCompiled(
   Execution* execution = waiters_.Take(ticket);
   if (execution == nullptr) return;
   if (compiled.ok()) {
+    execution->compiled_ns.store(absl::GetCurrentTimeNanos(),
+                                 std::memory_order_relaxed);
     execution->compiled = *compiled;
     Run(device, *execution, Thread::kEngines);
   } else if (device.is_lost()) {

@@ -98,6 +98,11 @@ struct Execution {
   PhaseTimes phase_ns{};
   std::unique_ptr<op_profile::TraceBuffer> trace;
 
+  // How far it is, for who looks at it meanwhile: Unix time, 0 until then.
+  // `ran_on` may be read once it has started.
+  std::atomic<int64_t> compiled_ns{0};  // stays 0 when nothing had to be
+  std::atomic<int64_t> started_ns{0};   // it took a lane
+
   // The engine's own, while the run is under way.
   std::shared_ptr<const CompiledGraph> compiled;
   std::shared_ptr<PreparationChannel> preparation;  // of a pipelined first run

@@ -37,11 +37,20 @@ PooledBuffer& PooledBuffer::operator=(PooledBuffer&& other) noexcept {
   std::swap(storage_, other.storage_);
   std::swap(size_, other.size_);
   std::swap(size_class_, other.size_class_);
+  std::swap(shared_, other.shared_);
   return *this;
 }
 
 PooledBuffer::~PooledBuffer() {
-  if (data_ != nullptr) pool_->Release({data_, storage_}, size_class_);
+  if (pool_ != nullptr) pool_->Release({data_, storage_}, size_class_);
+}
+
+PooledBuffer PooledBuffer::ShareOf(std::shared_ptr<const PooledBuffer> buffer) {
+  // Readers get it as const; the members serve both kinds.
+  PooledBuffer share(nullptr, const_cast<std::byte*>(buffer->data()),
+                     buffer->storage_, buffer->size(), 0);
+  share.shared_ = std::move(buffer);
+  return share;
 }
 
 BufferPool::BufferPool(uint64_t max_idle_bytes)

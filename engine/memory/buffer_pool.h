@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -21,10 +22,14 @@ class Storage;
 // kStorageAlignment, uninitialised.
 //
 // Threading: one owner at a time. Ownership: goes back to its pool, which must
-// outlive it, when destroyed.
+// outlive it, when destroyed; a share keeps the buffer that it is of instead.
 class PooledBuffer {
  public:
   PooledBuffer() = default;
+  // All bytes of `buffer`, for reading, without a copy of them: a tensor that
+  // several runs or answers have at once.
+  static PooledBuffer ShareOf(std::shared_ptr<const PooledBuffer> buffer);
+
   PooledBuffer(PooledBuffer&& other) noexcept { *this = std::move(other); }
   PooledBuffer& operator=(PooledBuffer&& other) noexcept;
   ~PooledBuffer();
@@ -52,6 +57,7 @@ class PooledBuffer {
   const Storage* storage_ = nullptr;  // that the data is in; null: the heap
   size_t size_ = 0;
   int size_class_ = 0;
+  std::shared_ptr<const PooledBuffer> shared_;  // of a share; it has no pool
 };
 
 // Buffers by size class (powers of two from 64 bytes), kept for the next

@@ -21,6 +21,8 @@ void OpenExecutions::Open(Execution& execution) {
   for (int i = kFirstPhase; i <= kLastPhase; ++i) execution.phase_ns[i] = 0;
   // A cancellation that came earlier is still seen by its own flag.
   execution.is_stopped.store(false);
+  execution.compiled_ns.store(0, std::memory_order_relaxed);
+  execution.started_ns.store(0, std::memory_order_relaxed);
   execution.trace.reset();
   if (execution.trace_capacity > 0) {
     execution.trace =

@@ -386,6 +386,8 @@ absl::Status PooledDevice::RunUntilLimit(const Lease& lease,
                                          bool* lane_is_busy) {
   Execution& execution = *lease.execution;
   execution.ran_on = info().id;
+  execution.started_ns.store(absl::ToUnixNanos(lease.start),
+                             std::memory_order_release);
   absl::Status status = CheckStillWanted(execution, lease.start);
   if (!status.ok()) return status;
 
