@@ -4,8 +4,8 @@
 #   scripts/test.sh          what CI runs: all tests in the release build, the core under the address,
 #                            undefined behaviour and thread sanitizers, a minute of fuzzing
 #   scripts/test.sh --full   everything under the address sanitizer too, the thread sanitizer's tests
-#                            ten times over, ten minutes of fuzzing, whole nets compared with ONNX
-#                            Runtime (from PyPI)
+#                            ten times over, storms of 10,000 rounds instead of 500, ten minutes of
+#                            fuzzing, whole nets compared with ONNX Runtime (from PyPI)
 #
 # TENSORD_JOBS sets the number of parallel jobs (default: one per core). If the folder ../shared
 # is there (models and conformance data), its tests run as well: TENSORD_SHARED_DIR names it.
@@ -131,6 +131,7 @@ fi
 fuzz_seconds=60
 if [ $full = yes ]; then
   fuzz_seconds=600
+  export TENSORD_STORM=10000
   step "Build (asan)" build asan && step "Test (asan)" run_tests asan -LE scripts
 else
   step "Build (asan, core)" build asan tests_core tests_onnx fuzzers &&
