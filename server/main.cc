@@ -36,6 +36,7 @@
 #include "server/process/termination.h"
 #include "server/rpc/api_services.h"
 #include "server/rpc/grpc_log.h"
+#include "server/rpc/make_holdings.h"
 #include "server/rpc/rpc_server.h"
 
 namespace tensord {
@@ -163,7 +164,10 @@ void Drain(const ServerConfig& config, RpcServer& server, Engine& engine,
   server.StopServing();
   absl::SleepFor(config.drain_grace);
   const absl::Time deadline = absl::Now() + config.drain_timeout;
+  // Runs are refused from here on, one by one also on streams that are open;
+  // what was accepted ends, and its clients can still wait for it.
   engine.StopAccepting();
+  engine.AwaitIdle(deadline);
   const bool is_done = server.Shutdown(deadline);
   if (!is_done) absl::SleepFor(kLastAnswers);
   const std::vector<Logger::Field> end = {
@@ -194,6 +198,7 @@ absl::Status Serve(const ServerConfig& config, ServerLogger& log) {
   TENSORD_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine,
                            Engine::Create(config.engine, backends.all(),
                                           devices, profile, &phases, services));
+  const std::unique_ptr<Holdings> holdings = MakeHoldings(config, *engine);
   engine->SetCompileObserver([&observer](const CompileEvent& event) {
     observer.RecordCompilation(event);
   });
@@ -207,6 +212,7 @@ absl::Status Serve(const ServerConfig& config, ServerLogger& log) {
             .requests = &requests,
             .executions = &executions,
             .engine_stats = [&] { return observer.Stats(*engine); },
+            .holdings_stats = [&] { return HoldingsStatsOf(*holdings); },
             .build_info = {.version = std::string(kVersion),
                            .revision = std::string(BuildId()),
                            .compiler = __VERSION__,
@@ -220,6 +226,7 @@ absl::Status Serve(const ServerConfig& config, ServerLogger& log) {
   const ServiceEnvironment environment = {
       .config = config,
       .engine = *engine,
+      .holdings = *holdings,
       .profile = profile,
       .phases = phases,
       .requests = requests,

@@ -177,6 +177,7 @@ std::vector<Option> MakeTable() {
   constexpr const char* kRequests = "Limits on requests";
   constexpr const char* kGraphs = "Limits on graphs";
   constexpr const char* kRuns = "Limits on runs";
+  constexpr const char* kSessions = "Sessions and what they own";
   constexpr const char* kObserving = "Observing";
   constexpr const char* kProcess = "The process";
   return {
@@ -261,6 +262,10 @@ std::vector<Option> MakeTable() {
             FIELD(max_ingress_bytes), int64_t{16} << 20, kMaxBytes),
       Number("max-concurrent-streams", kRequests, "Calls on one connection",
              FIELD(max_concurrent_streams), 1, 100'000),
+      Duration("max-connection-age", kRequests,
+               "Older connections are asked to go; their calls may end. 0s: no "
+               "limit",
+               FIELD(max_connection_age)),
       Number("max-watchers", kRequests, "Streams of WatchOpProfile",
              FIELD(max_watchers), 0, 100'000),
 
@@ -311,6 +316,46 @@ std::vector<Option> MakeTable() {
             FIELD(engine.max_idle_buffer_bytes), 0, kMaxBytes),
       Number("max-trace-rows", kRuns, "Launches in one trace",
              FIELD(max_trace_rows), 0, 1'000'000),
+
+      Number("max-stream-executions", kRuns,
+             "Runs of one ExecuteStream that have not been answered",
+             FIELD(max_stream_executions), 1, 100'000),
+      Duration("max-wait-time", kRuns, "How long one WaitExecution waits",
+               FIELD(max_wait_time)),
+
+      Number("max-sessions", kSessions, "Sessions of one principal",
+             FIELD(max_sessions), 1, kMany),
+      Duration("session-time", kSessions,
+               "How long a session lives after its last use, unless it says",
+               FIELD(session_time)),
+      Duration("max-session-time", kSessions, "The most that it may say",
+               FIELD(max_session_time)),
+      Number("max-session-executions", kSessions,
+             "Runs of one session that have not ended",
+             FIELD(max_session_executions), 1, kMany),
+      Number("max-session-requests", kSessions,
+             "request_ids that one session remembers",
+             FIELD(max_session_requests), 1, kMany),
+      Bytes("max-session-bytes", kSessions, "Tensors of one session",
+            FIELD(max_session_bytes), 0, kMaxBytes),
+      Bytes("max-resident-bytes", kSessions, "Tensors of all sessions",
+            FIELD(max_resident_bytes), 0, kMaxBytes),
+      Duration("upload-keep-time", kSessions,
+               "How long an upload that broke off can be gone on with",
+               FIELD(upload_keep_time)),
+      Duration("result-time", kSessions,
+               "How long a run's result is kept, unless the request says",
+               FIELD(result_time)),
+      Duration("max-result-time", kSessions,
+               "The most that it may say, and how long request_ids are "
+               "remembered",
+               FIELD(max_result_time)),
+      Bytes("max-result-bytes", kSessions,
+            "Results that are kept; the oldest go first",
+            FIELD(max_result_bytes), 0, kMaxBytes),
+      Number("max-ended-executions", kSessions,
+             "Ended runs that are known; the oldest go first",
+             FIELD(max_ended_executions), 0, kMany),
 
       Choice("op-profile", kObserving,
              "Accounting of kernel launches: off, sampled or full",

@@ -134,6 +134,20 @@ absl::Status Validate(ServerConfig& config) {
                      ", so that the largest upload would never "
                      "begin; give at least that"));
   }
+  if (config.session_time > config.max_session_time) {
+    return Wrong("session-time",
+                 absl::StrCat(absl::FormatDuration(config.session_time),
+                              " is above --max-session-time ",
+                              absl::FormatDuration(config.max_session_time),
+                              "; give at most that"));
+  }
+  if (config.result_time > config.max_result_time) {
+    return Wrong("result-time",
+                 absl::StrCat(absl::FormatDuration(config.result_time),
+                              " is above --max-result-time ",
+                              absl::FormatDuration(config.max_result_time),
+                              "; give at most that"));
+  }
   if (config.max_ingress_bytes < config.max_message_bytes) {
     return Wrong(
         "max-ingress-bytes",

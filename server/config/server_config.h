@@ -52,6 +52,25 @@ struct ServerConfig {
   int64_t max_trace_rows = 10'000;
   int64_t max_watchers = 64;
   absl::Duration slow_request = absl::Seconds(10);
+  // Runs of one stream that have not been answered.
+  int64_t max_stream_executions = 64;
+  absl::Duration max_wait_time = absl::Minutes(10);
+  // Then a connection is asked to go, and its calls may still end.
+  absl::Duration max_connection_age = absl::Hours(1);
+
+  // Sessions and what they own.
+  int64_t max_sessions = 1000;  // of one principal
+  absl::Duration session_time = absl::Minutes(10);
+  absl::Duration max_session_time = absl::Hours(24);
+  int64_t max_session_executions = 1024;
+  int64_t max_session_requests = 100'000;
+  int64_t max_session_bytes = int64_t{4} << 30;
+  int64_t max_resident_bytes = int64_t{8} << 30;
+  absl::Duration upload_keep_time = absl::Minutes(10);
+  absl::Duration result_time = absl::Minutes(10);
+  absl::Duration max_result_time = absl::Hours(1);
+  int64_t max_result_bytes = int64_t{1} << 30;
+  int64_t max_ended_executions = 10'000;
 
   // Profile.
   op_profile::ProfileConfig op_profile = {.mode = op_profile::Mode::kSampled};

@@ -113,6 +113,13 @@
     "device,direction",                                                        \
     "Bytes copied to the device (upload), from it (download), and from "       \
     "another device to it (peer).")                                            \
+  X(kSessions, "tensord_sessions", kGauge, "sessions", "",                     \
+    "Sessions that are open, those of connections included.")                  \
+  X(kResidentTensors, "tensord_resident_tensors", kGauge, "tensors", "",       \
+    "Tensors that sessions hold between runs.")                                \
+  X(kResidentBytes, "tensord_resident_bytes", kGauge, "bytes", "",             \
+    "Bytes of the tensors that sessions hold between runs, of uploads under "  \
+    "way, and of deleted tensors that a run still uses.")                      \
   X(kBuildInfo, "tensord_build_info", kGauge, "boolean",                       \
     "version,revision,compiler,build_type",                                    \
     "Always 1; the labels say what is running.")                               \

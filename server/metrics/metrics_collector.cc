@@ -17,6 +17,8 @@ std::vector<prometheus::MetricFamily> MetricsCollector::Collect() const {
   // Another module's code, so it runs before the lock is taken.
   EngineStats engine_stats;
   if (sources_.engine_stats) engine_stats = sources_.engine_stats();
+  HoldingsStats holdings;
+  if (sources_.holdings_stats) holdings = sources_.holdings_stats();
 
   absl::MutexLock lock(&mu_);
   Page page(budget_);
@@ -27,6 +29,11 @@ std::vector<prometheus::MetricFamily> MetricsCollector::Collect() const {
   CollectProcess(page);
   if (sources_.executions != nullptr) sources_.executions->Collect(page);
   metrics::Collect(engine_stats, page);
+  if (sources_.holdings_stats) {
+    page.Add(MetricId::kSessions, {}, holdings.sessions);
+    page.Add(MetricId::kResidentTensors, {}, holdings.resident_tensors);
+    page.Add(MetricId::kResidentBytes, {}, holdings.resident_bytes);
+  }
   if (sources_.phases != nullptr) {
     CollectPhases(sources_.phases->Snapshot(), page);
   }

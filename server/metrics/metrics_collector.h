@@ -12,6 +12,7 @@
 #include "prometheus/collectable.h"
 #include "server/metrics/engine_stats.h"
 #include "server/metrics/execution_metrics.h"
+#include "server/metrics/holdings_stats.h"
 #include "server/metrics/request_metrics.h"
 #include "server/metrics/series_budget.h"
 
@@ -32,6 +33,7 @@ struct MetricSources {
   const RequestMetrics* requests = nullptr;
   const ExecutionMetrics* executions = nullptr;
   EngineStatsProvider engine_stats;
+  HoldingsStatsProvider holdings_stats;
   BuildInfo build_info;
 };
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -31,6 +32,29 @@ class ActiveCalls {
 
   int64_t count() const { return count_.load(std::memory_order_acquire); }
 
+  // A tensor's bytes that the transport reads: until they are written, which
+  // may be after the end of their call.
+  class Sent {
+   public:
+    explicit Sent(ActiveCalls& calls) : calls_(&calls) {
+      calls_->sent_count_.fetch_add(1, std::memory_order_relaxed);
+    }
+    Sent(Sent&& other) noexcept
+        : calls_(std::exchange(other.calls_, nullptr)) {}
+    Sent& operator=(Sent&&) = delete;
+    ~Sent() {
+      if (calls_ == nullptr) return;
+      calls_->sent_count_.fetch_sub(1, std::memory_order_release);
+    }
+
+   private:
+    ActiveCalls* calls_;
+  };
+
+  int64_t sent_count() const {
+    return sent_count_.load(std::memory_order_acquire);
+  }
+
   // False when there still are some at `deadline`. Looks again and again: it is
   // for the end of the process, and costs the calls nothing.
   bool AwaitNone(absl::Time deadline) const {
@@ -43,6 +67,7 @@ class ActiveCalls {
 
  private:
   alignas(64) std::atomic<int64_t> count_{0};
+  alignas(64) std::atomic<int64_t> sent_count_{0};
 };
 
 }  // namespace tensord

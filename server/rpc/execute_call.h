@@ -5,6 +5,7 @@
 
 #include "server/rpc/graph_facts.h"
 #include "server/rpc/raw_service.h"
+#include "server/rpc/recorded_runs.h"
 
 namespace tensord {
 
@@ -13,10 +14,12 @@ namespace tensord {
 // the outputs' own buffers. Small graphs run inside the handler; for others it
 // returns, and the lane's thread answers.
 //
-// Ownership: the handler owns the objects of calls that it uses again; `method`
-//   and `facts` outlive it.
+// Ownership: the handler owns the objects of calls that it uses again;
+// `method`,
+//   `facts` and `runs` outlive it.
 RawService::UnaryHandler MakeExecuteHandler(const MethodRecord& method,
-                                            GraphFactsTable& facts);
+                                            GraphFactsTable& facts,
+                                            RecordedRuns& runs);
 
 }  // namespace tensord
 

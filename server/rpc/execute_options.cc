@@ -7,17 +7,17 @@
 #include "engine/graph/status_macros.h"
 #include "server/errors/error_details.h"
 #include "server/rpc/device_names.h"
+#include "server/rpc/time_messages.h"
 #include "tensord/v1/execution_service.pb.h"
 
 namespace tensord {
 namespace {
 
+// As execution_service.proto says.
+constexpr size_t kMaxRequestIdBytes = 128;
+
 absl::Status CheckFeatures(const v1::ExecuteOptions& options,
                            const LoadedGraph& graph) {
-  if (!options.session_id().empty())
-    return FeatureOff("ExecuteOptions.session_id");
-  if (!options.request_id().empty())
-    return FeatureOff("ExecuteOptions.request_id");
   if (options.priority() != v1::PRIORITY_UNSPECIFIED &&
       options.priority() != v1::PRIORITY_NORMAL) {
     return v1::Priority_IsValid(options.priority())
@@ -36,17 +36,37 @@ absl::Status CheckFeatures(const v1::ExecuteOptions& options,
   if (options.has_execution_timeout()) {
     return FeatureOff("ExecuteOptions.execution_timeout");
   }
-  if (options.has_keep_result() && (options.keep_result().seconds() != 0 ||
-                                    options.keep_result().nanos() != 0)) {
-    return FeatureOff("ExecuteOptions.keep_result");
+  return absl::OkStatus();
+}
+
+absl::Status FillPlan(v1::ExecuteOptions& options, RunPlan& plan) {
+  if (options.request_id().size() > kMaxRequestIdBytes) {
+    return BadField("options.request_id",
+                    absl::StrCat(options.request_id().size(),
+                                 " bytes; give at most ", kMaxRequestIdBytes));
   }
+  plan.session_id = options.session_id();
+  plan.request_id = options.request_id();
+  if (options.has_keep_result()) {
+    TENSORD_ASSIGN_OR_RETURN(
+        plan.keep_result,
+        ReadDuration("options.keep_result", options.keep_result()));
+  }
+  if (plan.request_id.empty()) return absl::OkStatus();
+  options.clear_session_id();
+  options.clear_request_id();
+  options.clear_queue_timeout();
+  options.clear_execution_timeout();
+  options.clear_trace();
+  plan.comparable_options = options.SerializeAsString();
   return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::Status ApplyExecuteOptions(const std::string& bytes, const Engine& engine,
-                                 int64_t max_trace_rows, Execution& execution) {
+                                 int64_t max_trace_rows, Execution& execution,
+                                 RunPlan& plan) {
   v1::ExecuteOptions options;
   if (!options.ParseFromString(bytes)) {
     return MalformedMessage("tensord.v1.ExecuteOptions", 0);
@@ -64,7 +84,7 @@ absl::Status ApplyExecuteOptions(const std::string& bytes, const Engine& engine,
     execution.trace = std::make_unique<op_profile::TraceBuffer>(
         static_cast<size_t>(execution.trace_capacity));
   }
-  return absl::OkStatus();
+  return FillPlan(options, plan);
 }
 
 }  // namespace tensord

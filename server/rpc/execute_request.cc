@@ -10,6 +10,7 @@
 #include "server/errors/error_details.h"
 #include "server/rpc/execute_options.h"
 #include "server/rpc/graph_id.h"
+#include "server/rpc/time_messages.h"
 
 namespace tensord {
 namespace {
@@ -35,16 +36,16 @@ absl::Status WrongOutput(absl::string_view name, absl::string_view what) {
   return BadField("outputs", absl::StrCat("output ", Quoted(name), what));
 }
 
-// What an input that is no tensor by value is missing.
 absl::Status CheckSource(const DecodedInput& input) {
+  if (input.donate && input.source != InputSource::kTensorId) {
+    return WrongInput(input.name, ": donate needs tensor_id");
+  }
   switch (input.source) {
     case InputSource::kTensor:
-      return input.donate ? WrongInput(input.name, ": donate needs tensor_id")
-                          : absl::OkStatus();
+    case InputSource::kTensorId:
+      return absl::OkStatus();
     case InputSource::kNone:
       return WrongInput(input.name, " has no tensor");
-    case InputSource::kTensorId:
-      return FeatureOff("ExecuteInput.tensor_id");
     case InputSource::kAbsent:
       return FeatureOff("ExecuteInput.is_absent");
     case InputSource::kSequence:
@@ -64,25 +65,26 @@ ExecuteRequestReader::ExecuteRequestReader(
 absl::Status ExecuteRequestReader::Read(const grpc::ByteBuffer& request,
                                         absl::string_view principal,
                                         Execution& execution) {
-  wanted_.clear();
-  next_input_ = 0;
   TENSORD_RETURN_IF_ERROR(
       CheckReceived(request, environment_.config.max_message_bytes));
   segments_.Assign(request);
-  absl::Status status = ReadMessage(principal, execution);
+  absl::Status status =
+      Read(WireReader(segments_.segments()), principal, execution);
   segments_.Clear();
   return status;
 }
 
-absl::Status ExecuteRequestReader::ReadMessage(absl::string_view principal,
-                                               Execution& execution) {
-  const WireReader reader(segments_.segments());
+absl::Status ExecuteRequestReader::Read(WireReader reader,
+                                        absl::string_view principal,
+                                        Execution& execution) {
+  plan_.Clear();
+  next_input_ = 0;
   TENSORD_RETURN_IF_ERROR(DecodeExecuteHead(reader, head_));
   TENSORD_RETURN_IF_ERROR(FindGraph(principal, execution));
   if (head_.options.has_value()) {
-    TENSORD_RETURN_IF_ERROR(
-        ApplyExecuteOptions(*head_.options, environment_.engine,
-                            environment_.config.max_trace_rows, execution));
+    TENSORD_RETURN_IF_ERROR(ApplyExecuteOptions(
+        *head_.options, environment_.engine, environment_.config.max_trace_rows,
+        execution, plan_));
   }
   const Graph& graph = *execution.graph->graph();
   TENSORD_RETURN_IF_ERROR(CheckCounts(graph));
@@ -92,6 +94,7 @@ absl::Status ExecuteRequestReader::ReadMessage(absl::string_view principal,
       reader, [&](DecodedOutput& output) { return TakeOutput(graph, output); },
       [&](DecodedInput& input) { return TakeInput(input, execution); }));
   TENSORD_RETURN_IF_ERROR(CheckAllInputs(graph));
+  TENSORD_RETURN_IF_ERROR(CheckReuse(graph));
   NoteUse();
   return absl::OkStatus();
 }
@@ -136,23 +139,45 @@ absl::Status ExecuteRequestReader::CheckCounts(const Graph& graph) const {
 
 absl::Status ExecuteRequestReader::TakeOutput(const Graph& graph,
                                               const DecodedOutput& output) {
-  if (output.keep_on_device) {
-    return FeatureOff("RequestedOutput.keep_on_device");
-  }
-  if (output.has_other_fields) {
+  if (!output.keep_on_device &&
+      (output.time_to_live.has_value() || !output.reuse_input.empty())) {
     return WrongOutput(output.name,
                        ": time_to_live and reuse_input need keep_on_device");
   }
-  for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    if (OutputName(graph, i) != output.name) continue;
-    for (const size_t taken : wanted_) {
-      if (taken == i) return WrongOutput(output.name, " is asked for twice");
-    }
-    wanted_.push_back(i);
-    return absl::OkStatus();
+  OutputWish wish;
+  wish.stays = output.keep_on_device;
+  const size_t count = graph.outputs.size();
+  while (wish.index < count && OutputName(graph, wish.index) != output.name) {
+    ++wish.index;
   }
-  return BadField(
-      "outputs", absl::StrCat("the graph has no output ", Quoted(output.name)));
+  if (wish.index == count) {
+    return BadField("outputs", absl::StrCat("the graph has no output ",
+                                            Quoted(output.name)));
+  }
+  for (const OutputWish& taken : plan_.outputs) {
+    if (taken.index == wish.index) {
+      return WrongOutput(output.name, " is asked for twice");
+    }
+  }
+  if (output.time_to_live.has_value()) {
+    google::protobuf::Duration message;
+    if (!message.ParseFromString(*output.time_to_live)) {
+      return MalformedMessage("google.protobuf.Duration", 0);
+    }
+    TENSORD_ASSIGN_OR_RETURN(wish.time_to_live,
+                             ReadDuration("outputs.time_to_live", message));
+  }
+  if (!output.reuse_input.empty()) {
+    wish.reuse_input = FindInput(graph, output.reuse_input);
+    if (*wish.reuse_input == graph.inputs.size()) {
+      return WrongOutput(
+          output.name,
+          absl::StrCat(" reuses input ", Quoted(output.reuse_input),
+                       ", which the graph has not"));
+    }
+  }
+  plan_.outputs.push_back(wish);
+  return absl::OkStatus();
 }
 
 absl::Status ExecuteRequestReader::TakeInput(DecodedInput& input,
@@ -166,7 +191,11 @@ absl::Status ExecuteRequestReader::TakeInput(DecodedInput& input,
   }
   if (is_given_[index]) return WrongInput(input.name, " is given twice");
   is_given_[index] = true;
-  execution.inputs[index] = std::move(input.value);
+  if (input.source == InputSource::kTensorId) {
+    plan_.handles.push_back({index, input.tensor_id, input.donate});
+  } else {
+    execution.inputs[index] = std::move(input.value);
+  }
   return absl::OkStatus();
 }
 
@@ -188,6 +217,28 @@ size_t ExecuteRequestReader::FindInput(const Graph& graph,
 absl::Status ExecuteRequestReader::CheckAllInputs(const Graph& graph) const {
   for (size_t i = 0; i < is_given_.size(); ++i) {
     if (!is_given_[i]) return WrongInput(InputName(graph, i), " is missing");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteRequestReader::CheckReuse(const Graph& graph) const {
+  for (const OutputWish& output : plan_.outputs) {
+    if (!output.reuse_input.has_value()) continue;
+    const size_t input = *output.reuse_input;
+    int donated = 0, users = 0;
+    for (const RunPlan::Handle& handle : plan_.handles) {
+      donated += handle.input == input && handle.donate;
+    }
+    for (const OutputWish& other : plan_.outputs) {
+      users += other.reuse_input == input;
+    }
+    if (donated == 0 || users > 1) {
+      return WrongOutput(
+          OutputName(graph, output.index),
+          absl::StrCat(" reuses input ", Quoted(InputName(graph, input)),
+                       donated == 0 ? ", which is not donated"
+                                    : ", as another output does"));
+    }
   }
   return absl::OkStatus();
 }

@@ -12,14 +12,16 @@
 #include "engine/exec/execution.h"
 #include "server/rpc/graph_facts.h"
 #include "server/rpc/message_io.h"
+#include "server/rpc/run_plan.h"
 #include "server/rpc/service_environment.h"
 #include "server/wire/execute_decoder.h"
 
 namespace tensord {
 
 // A received ExecuteRequest on its way into an Execution: finds the graph, puts
-// inputs into the graph's order, and notes which outputs are wanted. Used again
-// for the next request, so that its strings and vectors keep their capacity.
+// inputs into the graph's order, and notes in the plan what is not the
+// engine's: inputs by handle are still missing afterwards. Used again for the
+// next request, so that its strings and vectors keep their capacity.
 //
 // Threading: one thread. Ownership: borrows environment and facts.
 class ExecuteRequestReader {
@@ -32,12 +34,15 @@ class ExecuteRequestReader {
   // Errors: as ExecuteRequest says; the request then has no effect.
   absl::Status Read(const grpc::ByteBuffer& request,
                     absl::string_view principal, Execution& execution);
+  // The same for a message within another, whose size is checked.
+  absl::Status Read(WireReader request, absl::string_view principal,
+                    Execution& execution);
 
-  // Indices of the outputs to return, in the order asked for; none: all.
-  const absl::InlinedVector<size_t, 4>& wanted() const { return wanted_; }
+  const RunPlan& plan() const { return plan_; }
+  RunPlan& plan() { return plan_; }
+  const std::string& graph_id() const { return head_.graph_id; }
 
  private:
-  absl::Status ReadMessage(absl::string_view principal, Execution& execution);
   absl::Status FindGraph(absl::string_view principal, Execution& execution);
   // Before any input is read, so that a message full of them allocates nothing.
   absl::Status CheckCounts(const Graph& graph) const;
@@ -46,6 +51,8 @@ class ExecuteRequestReader {
   // The graph's number of inputs when there is none of that name.
   size_t FindInput(const Graph& graph, absl::string_view name);
   absl::Status CheckAllInputs(const Graph& graph) const;
+  // Each reused input is donated, and to one output.
+  absl::Status CheckReuse(const Graph& graph) const;
   void NoteUse() const;
 
   const ServiceEnvironment& environment_;
@@ -53,7 +60,7 @@ class ExecuteRequestReader {
   BufferSegments segments_;
   ExecuteHead head_;
   ExecuteBodyDecoder decoder_;
-  absl::InlinedVector<size_t, 4> wanted_;
+  RunPlan plan_;
   absl::InlinedVector<bool, 8> is_given_;
   size_t next_input_ = 0;
 };

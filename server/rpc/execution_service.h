@@ -3,15 +3,17 @@
 
 #include <memory>
 
+#include "server/rpc/execute_stream.h"
 #include "server/rpc/graph_facts.h"
 #include "server/rpc/raw_service.h"
+#include "server/rpc/recorded_runs.h"
 
 namespace tensord {
 
-// tensord.v1.ExecutionService: Execute; runs by handle and on streams are not
-// in this version. Ownership: borrows `facts`.
+// tensord.v1.ExecutionService. Ownership: borrows all, which outlives it.
 std::unique_ptr<RawService> MakeExecutionService(
-    const ServiceEnvironment& environment, GraphFactsTable& facts);
+    const ServiceEnvironment& environment, GraphFactsTable& facts,
+    RecordedRuns& runs, OpenStreams& streams);
 
 }  // namespace tensord
 

@@ -1,11 +1,10 @@
 #include "server/rpc/graph_id.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <set>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 
 namespace tensord {
 namespace {
@@ -20,33 +19,12 @@ void AppendU32(uint32_t value, std::string& out) {
 
 }  // namespace
 
-Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
-  EVP_DigestInit_ex(context_, EVP_sha256(), nullptr);
-}
-
-Sha256::~Sha256() { EVP_MD_CTX_free(context_); }
-
-void Sha256::Add(absl::string_view bytes) {
-  EVP_DigestUpdate(context_, bytes.data(), bytes.size());
-}
-
-Sha256Digest Sha256::Finish() {
-  Sha256Digest digest;
-  EVP_DigestFinal_ex(context_, digest.data(), nullptr);
-  return digest;
-}
-
-Sha256Digest Sha256Of(absl::string_view bytes) {
-  Sha256 sha;
-  sha.Add(bytes);
-  return sha.Finish();
-}
-
 std::string GraphIdOf(v1::GraphFormat format, const Sha256Digest& digest,
-                      const v1::CompileOptions& options) {
+                      const v1::CompileOptions& options,
+                      absl::Span<const std::string> handle_hashes) {
   std::string bytes(kDomain);
   bytes.push_back(static_cast<char>(format));
-  bytes.append(reinterpret_cast<const char*>(digest.data()), digest.size());
+  absl::StrAppend(&bytes, BytesOf(digest));
   const int precision = options.precision() == v1::PRECISION_UNSPECIFIED
                             ? v1::PRECISION_STRICT
                             : options.precision();
@@ -59,7 +37,8 @@ std::string GraphIdOf(v1::GraphFormat format, const Sha256Digest& digest,
     AppendU32(static_cast<uint32_t>(pass.size()), bytes);
     bytes += pass;
   }
-  AppendU32(0, bytes);  // tensors by handle
+  AppendU32(static_cast<uint32_t>(handle_hashes.size()), bytes);
+  for (const std::string& hash : handle_hashes) bytes += hash;
   const Sha256Digest id = Sha256Of(bytes);
   return absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(id.data()), id.size()));

@@ -47,19 +47,6 @@ void FillDims(absl::string_view shape, v1::ExplainedValue& value) {
 
 }  // namespace
 
-void FillTime(absl::Time time, google::protobuf::Timestamp& message) {
-  const timespec spec = absl::ToTimespec(time);
-  message.set_seconds(spec.tv_sec);
-  message.set_nanos(static_cast<int32_t>(spec.tv_nsec));
-}
-
-void FillDuration(absl::Duration duration,
-                  google::protobuf::Duration& message) {
-  const timespec spec = absl::ToTimespec(duration);
-  message.set_seconds(spec.tv_sec);
-  message.set_nanos(static_cast<int32_t>(spec.tv_nsec));
-}
-
 void FillGraphInfo(const LoadedGraph& loaded, const GraphFacts* facts,
                    v1::GraphInfo& info) {
   const Graph& graph = *loaded.graph();

@@ -1,13 +1,10 @@
 #ifndef TENSORD_SERVER_RPC_GRAPH_MESSAGES_H_
 #define TENSORD_SERVER_RPC_GRAPH_MESSAGES_H_
 
-#include <google/protobuf/duration.pb.h>
-#include <google/protobuf/timestamp.pb.h>
-
-#include "absl/time/time.h"
 #include "engine/cache/loaded_graph.h"
 #include "engine/compiled/explain.h"
 #include "server/rpc/graph_facts.h"
+#include "server/rpc/time_messages.h"
 #include "tensord/v1/graph_service.pb.h"
 
 namespace tensord {
@@ -24,9 +21,6 @@ void FillExplanation(const Explanation& explanation,
                      v1::ExplainGraphResponse& response);
 void FillExplainedNode(const ExplainedNode& node, int64_t index,
                        v1::ExplainedNode& message);
-
-void FillTime(absl::Time time, google::protobuf::Timestamp& message);
-void FillDuration(absl::Duration duration, google::protobuf::Duration& message);
 
 }  // namespace tensord
 

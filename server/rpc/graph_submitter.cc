@@ -14,6 +14,7 @@
 #include "server/errors/error_details.h"
 #include "server/graph_codec/graph_from_proto.h"
 #include "server/rpc/device_names.h"
+#include "server/rpc/graph_handles.h"
 #include "server/rpc/graph_messages.h"
 #include "server/rpc/shape_binding.h"
 
@@ -25,9 +26,12 @@ constexpr int kMaxDisabledPasses = 32;
 constexpr int kMaxShapeHints = 16;
 
 absl::StatusOr<GraphDef> Decode(v1::GraphFormat format, absl::string_view bytes,
-                                const GraphLimits& limits) {
-  return format == v1::GRAPH_FORMAT_ONNX ? ReadOnnx(bytes, limits)
-                                         : GraphFromProto(bytes, limits);
+                                const GraphLimits& limits,
+                                const GraphHandles::Tensors& tensors) {
+  if (format == v1::GRAPH_FORMAT_ONNX) return ReadOnnx(bytes, limits);
+  return GraphFromProto(bytes, limits, [&](absl::string_view id) {
+    return CopyOfHandle(tensors, id);
+  });
 }
 
 // CheckOptions has refused other numbers.
@@ -83,8 +87,15 @@ absl::Status GraphSubmitter::CheckOptions(
 
 void GraphSubmitter::Submit(Received received, Done done) {
   auto shared = std::make_shared<Received>(std::move(received));
-  const std::string id =
-      GraphIdOf(shared->format, shared->digest, shared->options);
+  absl::StatusOr<GraphHandles> handles;
+  if (shared->format == v1::GRAPH_FORMAT_TENSORD) {
+    handles = FindGraphHandles(shared->bytes, shared->principal, environment_);
+    if (!handles.ok()) return std::move(done)(handles.status());
+  } else {
+    handles.emplace();  // ONNX has none
+  }
+  const std::string id = GraphIdOf(shared->format, shared->digest,
+                                   shared->options, handles->hashes);
   auto fresh = std::make_shared<GraphFacts>();
   fresh->format = shared->format;
   fresh->options = shared->options;
@@ -101,10 +112,10 @@ void GraphSubmitter::Submit(Received received, Done done) {
   submission.principal = shared->principal;
   submission.source_bytes = shared->bytes.size();
   submission.options = ToEngineOptions(shared->options);
-  submission.decode = [shared, facts,
+  submission.decode = [shared, facts, tensors = std::move(handles->tensors),
                        &limits = environment_.engine.options().limits]() {
     absl::StatusOr<GraphDef> graph =
-        Decode(shared->format, shared->bytes, limits);
+        Decode(shared->format, shared->bytes, limits, tensors);
     if (graph.ok()) facts->opset_version = graph->opset;
     // Weights are copies by now; the received bytes are not kept beside them.
     std::string().swap(shared->bytes);

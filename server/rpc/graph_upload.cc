@@ -1,18 +1,14 @@
 #include "server/rpc/graph_upload.h"
 
-#include <grpcpp/alarm.h>
 #include <grpcpp/support/byte_buffer.h>
 
-#include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/synchronization/mutex.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "server/rpc/byte_budget.h"
+#include "server/rpc/idle_watch.h"
 #include "server/rpc/message_io.h"
 #include "server/rpc/principal.h"
 #include "server/rpc/request_record.h"
@@ -22,8 +18,8 @@
 namespace tensord {
 namespace {
 
-// One stream. Reactions come one after another but for OnCancel and the alarm;
-// what these share with the others is under the lock, which is never held when
+// One stream. Reactions come one after another but for OnCancel; what this
+// shares with the others is under the lock, which is never held when
 // gRPC is called.
 class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
                           public std::enable_shared_from_this<GraphUpload> {
@@ -54,8 +50,7 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
     }
     record_.AddRequestBytes(message_.Length());
     const bool had_header = content_.header().has_value();
-    last_progress_ns_.store(absl::GetCurrentTimeNanos(),
-                            std::memory_order_relaxed);
+    idle_.NoteProgress();
     const absl::Status status = content_.Take(message_);
     message_.Clear();
     if (!status.ok()) {
@@ -125,56 +120,8 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
       End(status);
       return;
     }
-    last_progress_ns_.store(absl::GetCurrentTimeNanos(),
-                            std::memory_order_relaxed);
-    {
-      absl::MutexLock lock(&mu_);
-      is_alarm_set_ = true;
-    }
-    SetAlarm();
+    idle_.Start(environment_.config.upload_idle_timeout);
     StartRead(&message_);
-  }
-
-  // --- A client that has its part of the budget and sends nothing keeps others
-  // waiting: after a while its call is cancelled. The call is not finished
-  // while the alarm may still look at it.
-
-  void SetAlarm() {
-    alarm_.Set(absl::ToChronoTime(absl::Now() + IdleTimeout()),
-               // An alarm keeps what it calls as long as itself.
-               [weak = weak_from_this()](bool) {
-                 if (const auto self = weak.lock()) self->OnAlarm();
-               });
-  }
-
-  absl::Duration IdleTimeout() const {
-    return environment_.config.upload_idle_timeout;
-  }
-
-  void OnAlarm() {
-    const absl::Duration idle =
-        absl::Now() -
-        absl::FromUnixNanos(last_progress_ns_.load(std::memory_order_relaxed));
-    const bool is_idle = idle >= IdleTimeout();
-    if (is_idle) context_.TryCancel();
-    bool is_over;
-    {
-      absl::MutexLock lock(&mu_);
-      is_over = end_.has_value();
-      is_alarm_set_ = !is_over && !is_idle;
-    }
-    if (is_over) {
-      Finish(*end_);
-    } else if (!is_idle) {
-      SetAlarm();
-      // The end may have come between, and found no alarm to wake.
-      if (IsOver()) alarm_.Cancel();
-    }
-  }
-
-  bool IsOver() {
-    absl::MutexLock lock(&mu_);
-    return end_.has_value();
   }
 
   // The client has sent its last chunk, or has gone.
@@ -196,8 +143,7 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
     received.digest = content_.declared();
     received.options = content_.header()->options();
     received.principal = std::string(PrincipalOf(context_));
-    // What comes now takes its own time.
-    last_progress_ns_.store(INT64_MAX, std::memory_order_relaxed);
+    idle_.Suspend();
     submitter_.Submit(std::move(received),
                       [this](absl::StatusOr<v1::SubmitGraphResponse> response) {
                         Answer(std::move(response));
@@ -211,24 +157,12 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
             : response.status());
   }
 
-  // Once. Nothing touches the call afterwards, but for an alarm that is set:
-  // then it finishes the call.
+  // Once. Nothing touches the call afterwards, but for the watch until it has
+  // stopped: then it finishes the call.
   void End(const absl::Status& status) {
     content_.TakeBytes();
     claim_.Release();
-    grpc::Status end = record_.End(status, context_);
-    const std::shared_ptr<GraphUpload> self = shared_from_this();
-    bool is_alarm_set;
-    {
-      absl::MutexLock lock(&mu_);
-      is_alarm_set = is_alarm_set_;
-      if (is_alarm_set) end_ = std::move(end);
-    }
-    if (is_alarm_set) {
-      alarm_.Cancel();
-    } else {
-      Finish(std::move(end));
-    }
+    idle_.Stop([this, end = record_.End(status, context_)] { Finish(end); });
   }
 
   const ServiceEnvironment& environment_;
@@ -243,14 +177,10 @@ class GraphUpload final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
   grpc::ByteBuffer message_;
   UploadContent content_;
   ByteBudget::Claim claim_;
-  grpc::Alarm alarm_;
-  std::atomic<int64_t> last_progress_ns_{0};
+  IdleWatch idle_{[this] { context_.TryCancel(); }};
 
   absl::Mutex mu_;
   Wait wait_ ABSL_GUARDED_BY(mu_) = Wait::kNone;
-  bool is_alarm_set_ ABSL_GUARDED_BY(mu_) = false;
-  // What to finish with; set once, with the alarm set.
-  std::optional<grpc::Status> end_;
 };
 
 }  // namespace

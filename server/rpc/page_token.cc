@@ -1,6 +1,7 @@
 #include "server/rpc/page_token.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
@@ -66,6 +67,13 @@ absl::StatusOr<int64_t> ReadRowToken(absl::string_view scope,
     return WrongToken();
   }
   return row;
+}
+
+absl::StatusOr<int64_t> ReadBackwardsToken(absl::string_view scope,
+                                           absl::string_view token) {
+  constexpr int64_t kLatest = std::numeric_limits<int64_t>::max();
+  if (token.empty()) return kLatest;
+  return ReadRowToken(scope, token, kLatest);
 }
 
 }  // namespace tensord

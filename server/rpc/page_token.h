@@ -31,6 +31,11 @@ absl::StatusOr<int64_t> ReadRowToken(absl::string_view scope,
                                      absl::string_view token,
                                      int64_t row_count);
 
+// The same for lists that go backwards from the latest entry, whose places are
+// the entries' own increasing numbers: INT64_MAX for no token.
+absl::StatusOr<int64_t> ReadBackwardsToken(absl::string_view scope,
+                                           absl::string_view token);
+
 }  // namespace tensord
 
 #endif  // TENSORD_SERVER_RPC_PAGE_TOKEN_H_

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/profile/duration_buckets.h"
 #include "server/errors/error_details.h"
-#include "server/rpc/graph_messages.h"
+#include "server/rpc/time_messages.h"
 
 namespace tensord {
 namespace {

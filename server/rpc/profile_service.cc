@@ -9,9 +9,9 @@
 #include "absl/time/clock.h"
 #include "engine/graph/status_macros.h"
 #include "server/errors/error_details.h"
-#include "server/rpc/graph_messages.h"
 #include "server/rpc/profile_messages.h"
 #include "server/rpc/profile_watch.h"
+#include "server/rpc/time_messages.h"
 #include "server/rpc/unary_call.h"
 #include "tensord/v1/profile_service.pb.h"
 

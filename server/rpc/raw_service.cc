@@ -97,12 +97,11 @@ void RawService::SetFeatureOff(const google::protobuf::MethodDescriptor& method,
           });
       return;
     case RpcMethod::BIDI_STREAMING:
-      MarkMethodRawCallback(
-          entry.index,
-          new BidiMethod([&record, status](CallbackServerContext* context) {
+      SetBidiStream(
+          method.name(), [&record, status](CallbackServerContext* context) {
             return new Refusal<grpc::ServerBidiReactor<ByteBuffer, ByteBuffer>>(
                 record, *context, status);
-          }));
+          });
       return;
   }
 }
@@ -124,6 +123,11 @@ void RawService::SetServerStream(absl::string_view method,
                                  WriteHandler handler) {
   MarkMethodRawCallback(by_method_.at(method)->index,
                         new WriteMethod(std::move(handler)));
+}
+
+void RawService::SetBidiStream(absl::string_view method, BidiHandler handler) {
+  MarkMethodRawCallback(by_method_.at(method)->index,
+                        new BidiMethod(std::move(handler)));
 }
 
 const MethodRecord& RawService::record(absl::string_view method) const {

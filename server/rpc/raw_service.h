@@ -37,6 +37,9 @@ class RawService : public grpc::Service {
       std::function<grpc::ServerWriteReactor<grpc::ByteBuffer>*(
           grpc::CallbackServerContext*, const grpc::ByteBuffer* request)>;
 
+  using BidiHandler = std::function<grpc::ServerBidiReactor<
+      grpc::ByteBuffer, grpc::ByteBuffer>*(grpc::CallbackServerContext*)>;
+
   // With every method answering that it is not in this version.
   RawService(const ServiceEnvironment& environment,
              const google::protobuf::ServiceDescriptor& descriptor);
@@ -47,6 +50,7 @@ class RawService : public grpc::Service {
   void SetUnary(absl::string_view method, UnaryHandler handler);
   void SetClientStream(absl::string_view method, ReadHandler handler);
   void SetServerStream(absl::string_view method, WriteHandler handler);
+  void SetBidiStream(absl::string_view method, BidiHandler handler);
 
   const std::string& full_name() const { return full_name_; }
   // For the records of a method's calls; lives as long as the service.

@@ -8,18 +8,20 @@
 #include <grpcpp/server_builder.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
-#include "server/rpc/api_services.h"
 #include "server/rpc/device_service.h"
 #include "server/rpc/echo_service.h"
 #include "server/rpc/execution_service.h"
 #include "server/rpc/graph_service.h"
 #include "server/rpc/profile_service.h"
+#include "server/rpc/session_service.h"
+#include "server/rpc/tensor_service.h"
 
 namespace tensord {
 namespace {
@@ -31,6 +33,10 @@ constexpr int kKeepaliveTimeMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
 constexpr int kMinPingIntervalMs = 10'000;
 constexpr int kMaxPingStrikes = 3;
+
+// What a call may take beside its wait or its run before an old connection
+// goes.
+constexpr absl::Duration kAgeGraceSlack = absl::Seconds(30);
 
 // How long buffers of answers may still be with the transport afterwards.
 constexpr absl::Duration kBufferReturnTime = absl::Seconds(5);
@@ -45,6 +51,11 @@ void InitPlugins() {
     return true;
   }();
   static_cast<void>(is_done);
+}
+
+int Milliseconds(absl::Duration duration) {
+  return static_cast<int>(std::min<int64_t>(absl::ToInt64Milliseconds(duration),
+                                            std::numeric_limits<int>::max()));
 }
 
 void Configure(const ServerConfig& config, grpc::ServerBuilder& builder) {
@@ -75,6 +86,15 @@ void Configure(const ServerConfig& config, grpc::ServerBuilder& builder) {
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
       kMinPingIntervalMs);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, kMaxPingStrikes);
+  if (config.max_connection_age > absl::ZeroDuration()) {
+    const absl::Duration grace =
+        std::max(config.max_wait_time, config.engine.max_execution_time) +
+        kAgeGraceSlack;
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS,
+                               Milliseconds(config.max_connection_age));
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
+                               Milliseconds(grace));
+  }
   // Two daemons on one port would share its connections at random.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
 }
@@ -87,22 +107,14 @@ std::string BoundAddress(const std::string& address, int port) {
 }  // namespace
 
 RpcServer::RpcServer(const ServiceEnvironment& environment)
-    : environment_(environment), submitter_(environment_) {
+    : environment_(environment), submitter_(environment_), runs_(environment_) {
   services_.push_back(MakeDeviceService(environment_));
-  services_.push_back(MakeExecutionService(environment_, submitter_.facts()));
+  services_.push_back(
+      MakeExecutionService(environment_, submitter_.facts(), runs_, streams_));
   services_.push_back(MakeGraphService(environment_, submitter_));
   services_.push_back(MakeProfileService(environment_));
-  // Those without a handler answer for each method that it is not there.
-  for (const auto* descriptor : ApiServices()) {
-    const bool is_there = std::any_of(
-        services_.begin(), services_.end(), [&](const auto& service) {
-          return service->full_name() == descriptor->full_name();
-        });
-    if (!is_there) {
-      services_.push_back(
-          std::make_unique<RawService>(environment_, *descriptor));
-    }
-  }
+  services_.push_back(MakeSessionService(environment_));
+  services_.push_back(MakeTensorService(environment_));
   if (environment_.config.enable_echo_for_benchmarks) {
     services_.push_back(MakeEchoService(environment_));
   }
@@ -144,6 +156,7 @@ absl::Status RpcServer::Listen() {
 }
 
 bool RpcServer::Shutdown(absl::Time deadline) {
+  streams_.Drain();
   // On a thread of its own: it also waits for health watches, which nobody
   // ends before the deadline, and there is no need to.
   shutdown_ = std::thread(
@@ -159,8 +172,7 @@ RpcServer::~RpcServer() {
   server_->Wait();
   server_.reset();
   const absl::Time deadline = absl::Now() + kBufferReturnTime;
-  while (environment_.engine.buffers().loaned_bytes() > 0 &&
-         absl::Now() < deadline) {
+  while (environment_.active_calls.sent_count() > 0 && absl::Now() < deadline) {
     absl::SleepFor(absl::Milliseconds(1));
   }
 }

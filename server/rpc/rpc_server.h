@@ -10,9 +10,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/rpc/execute_stream.h"
 #include "server/rpc/graph_submitter.h"
 #include "server/rpc/raw_service.h"
 #include "server/rpc/readiness.h"
+#include "server/rpc/recorded_runs.h"
 #include "server/rpc/service_environment.h"
 
 namespace tensord {
@@ -51,6 +53,8 @@ class RpcServer {
 
   const ServiceEnvironment environment_;
   GraphSubmitter submitter_;
+  RecordedRuns runs_;
+  OpenStreams streams_;
   std::vector<std::unique_ptr<RawService>> services_;
   std::vector<std::string> addresses_;
   std::unique_ptr<grpc::Server> server_;

@@ -14,6 +14,7 @@
 #include "server/metrics/request_metrics.h"
 #include "server/rpc/active_calls.h"
 #include "server/rpc/engine_observer.h"
+#include "server/sessions/holdings.h"
 
 namespace tensord {
 
@@ -24,6 +25,7 @@ namespace tensord {
 struct ServiceEnvironment {
   const ServerConfig& config;
   Engine& engine;
+  Holdings& holdings;
   op_profile::OpProfile& profile;
   op_profile::PhaseProfile& phases;
   metrics::RequestMetrics& requests;

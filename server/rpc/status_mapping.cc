@@ -12,6 +12,7 @@
 #include "engine/compiled/no_backend_for_op.h"
 #include "engine/limit_exceeded.h"
 #include "google/rpc/error_details.pb.h"
+#include "server/sessions/resource_error.h"
 #include "tensord/v1/errors.pb.h"
 
 namespace tensord {
@@ -163,6 +164,30 @@ void AddDetail(google::rpc::Status& rpc,
             detail.SerializeAsString());
 }
 
+void AddResourceDetail(const ResourceError& error, absl::string_view text,
+                       google::rpc::Status& rpc) {
+  if (!error.reason.empty()) {
+    google::rpc::ErrorInfo info;
+    info.set_reason(error.reason);
+    info.set_domain("tensord");
+    for (const auto& [key, value] : error.metadata) {
+      (*info.mutable_metadata())[key] = value;
+    }
+    AddDetail(rpc, info);
+  } else if (!error.resource_type.empty()) {
+    google::rpc::ResourceInfo info;
+    info.set_resource_type(error.resource_type);
+    info.set_resource_name(error.resource_name);
+    AddDetail(rpc, info);
+  } else if (!error.field.empty()) {
+    google::rpc::BadRequest request;
+    auto& violation = *request.add_field_violations();
+    violation.set_field(error.field);
+    violation.set_description(std::string(text));
+    AddDetail(rpc, request);
+  }
+}
+
 void AddDetails(const absl::Status& status, absl::string_view request_id,
                 google::rpc::Status& rpc) {
   if (auto error = NoBackendForOp::FromStatus(status); error.has_value()) {
@@ -176,6 +201,9 @@ void AddDetails(const absl::Status& status, absl::string_view request_id,
   if (auto limit = LimitDetails::FromStatus(status); limit.has_value()) {
     AddDetail(rpc, ToMessage(*limit));
     if (limit->may_retry) AddDetail(rpc, RetryAfter(kQueueRetryMs));
+  }
+  if (auto error = ResourceError::FromStatus(status); error.has_value()) {
+    AddResourceDetail(*error, status.message(), rpc);
   }
   status.ForEachPayload(
       [&](absl::string_view type_url, const absl::Cord& value) {

@@ -96,6 +96,17 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   Response* const response_;
 };
 
+// Sets a method that answers at once: `answer` fills the call's response.
+template <typename Call>
+void SetDirect(RawService& service, const ServiceEnvironment& environment,
+               absl::string_view method,
+               absl::Status (*answer)(const ServiceEnvironment&, Call&)) {
+  service.SetUnary(method, Call::Bind(service.record(method),
+                                      [&environment, answer](Call& call) {
+                                        call.End(answer(environment, call));
+                                      }));
+}
+
 }  // namespace tensord
 
 #endif  // TENSORD_SERVER_RPC_UNARY_CALL_H_

@@ -19,10 +19,6 @@ enum Field : uint32_t { kHeader = 1, kChunk = 15 };
 // A header holds at most 16 shape hints and 32 names beside its hash.
 constexpr size_t kMaxHeaderBytes = 1 << 20;
 
-absl::string_view BytesOf(const Sha256Digest& digest) {
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
-
 absl::Status Malformed(const WireReader& reader) {
   return MalformedMessage(kMessage, reader.position());
 }

@@ -19,6 +19,9 @@ constexpr absl::string_view kMessage = "tensord.v1.ExecuteRequest";
 // Longer than any graph id, so that a wrong one is told as what it is.
 constexpr size_t kMaxGraphIdBytes = 256;
 constexpr size_t kMaxOptionsBytes = 64 << 10;
+// Longer than any id, and any duration.
+constexpr size_t kMaxTensorIdBytes = 256;
+constexpr size_t kMaxDurationBytes = 64;
 // Names may be longer than the limit here, to be refused with both numbers.
 constexpr size_t kNameSlackBytes = 4096;
 
@@ -159,11 +162,15 @@ absl::Status ExecuteBodyDecoder::DecodeInput(WireReader& reader) {
       if (!reader.Enter(outer_end)) return Malformed(reader);
       TENSORD_RETURN_IF_ERROR(DecodeTensor(reader));
       reader.Leave(outer_end);
+    } else if (Is(tag, input::kTensorId, WireReader::kLengthDelimited)) {
+      if (input_.source != InputSource::kNone) return Twice("input's source");
+      input_.source = InputSource::kTensorId;
+      if (!reader.ReadString(kMaxTensorIdBytes, input_.tensor_id)) {
+        return Malformed(reader);
+      }
     } else {
       InputSource source = InputSource::kNone;
-      if (Is(tag, input::kTensorId, WireReader::kLengthDelimited)) {
-        source = InputSource::kTensorId;
-      } else if (Is(tag, input::kIsAbsent, WireReader::kVarint)) {
+      if (Is(tag, input::kIsAbsent, WireReader::kVarint)) {
         source = InputSource::kAbsent;
       } else if (Is(tag, input::kSequence, WireReader::kLengthDelimited)) {
         source = InputSource::kSequence;
@@ -184,7 +191,8 @@ absl::Status ExecuteBodyDecoder::DecodeInput(WireReader& reader) {
 absl::Status ExecuteBodyDecoder::DecodeOutput(WireReader& reader) {
   output_.name.clear();
   output_.keep_on_device = false;
-  output_.has_other_fields = false;
+  output_.time_to_live.reset();
+  output_.reuse_input.clear();
   while (!reader.AtEnd()) {
     WireReader::Tag tag;
     if (!reader.ReadTag(tag)) return Malformed(reader);
@@ -199,9 +207,19 @@ absl::Status ExecuteBodyDecoder::DecodeOutput(WireReader& reader) {
       if (!ReadBool(reader, output_.keep_on_device)) return Malformed(reader);
       continue;
     }
-    if (Is(tag, output::kTimeToLive, WireReader::kLengthDelimited) ||
-        Is(tag, output::kReuse, WireReader::kLengthDelimited)) {
-      output_.has_other_fields = true;
+    if (Is(tag, output::kTimeToLive, WireReader::kLengthDelimited)) {
+      if (!reader.ReadString(kMaxDurationBytes,
+                             output_.time_to_live.emplace())) {
+        return Malformed(reader);
+      }
+      continue;
+    }
+    if (Is(tag, output::kReuse, WireReader::kLengthDelimited)) {
+      if (!reader.ReadString(limits_.max_name_bytes + kNameSlackBytes,
+                             output_.reuse_input)) {
+        return Malformed(reader);
+      }
+      continue;
     }
     if (!reader.SkipValue(tag)) return Malformed(reader);
   }

@@ -50,13 +50,15 @@ struct DecodedInput {
   std::string name;
   bool donate = false;
   InputSource source = InputSource::kNone;
-  HostValue value;  // with kTensor
+  std::string tensor_id;  // with kTensorId
+  HostValue value;        // with kTensor
 };
 
 struct DecodedOutput {
   std::string name;
   bool keep_on_device = false;
-  bool has_other_fields = false;  // time_to_live or reuse_input
+  std::optional<std::string> time_to_live;  // a serialized Duration
+  std::string reuse_input;
 };
 
 struct ExecuteLimits {

@@ -11,6 +11,7 @@ namespace response {
 enum Field : uint32_t {
   kExecutionId = 1,
   kDevice = 2,
+  kIsReplay = 3,
   kTimings = 4,
   kTrace = 5,
   kBatchSize = 6,
@@ -18,7 +19,7 @@ enum Field : uint32_t {
 };
 }
 namespace output {
-enum Field : uint32_t { kName = 1, kTensor = 15 };
+enum Field : uint32_t { kName = 1, kHandle = 2, kTensor = 15 };
 }
 namespace tensor {
 enum Field : uint32_t { kDType = 1, kDims = 2, kData = 15 };
@@ -41,14 +42,25 @@ size_t DimsSize(const Shape& shape) {
 
 }  // namespace
 
-void ExecuteEncoder::Begin(const Head& head) {
+void ExecuteEncoder::BeginWith(absl::string_view head) {
+  Clear();
+  text_.append(head.data(), head.size());
+  EndPart(PooledBuffer());
+}
+
+void ExecuteEncoder::Clear() {
   text_.clear();
   parts_.clear();
   parted_bytes_ = 0;
   size_bytes_ = 0;
+}
+
+void ExecuteEncoder::Begin(const Head& head) {
+  Clear();
   WireWriter out(text_);
   out.Bytes(response::kExecutionId, head.execution_id);
   out.Bytes(response::kDevice, head.device);
+  out.Number(response::kIsReplay, head.is_replay ? 1 : 0);
   out.Begin(response::kTimings, TimingsSize(head.phase_ns));
   for (size_t i = 0; i < head.phase_ns.size(); ++i) {
     out.Number(static_cast<uint32_t>(i + 1), head.phase_ns[i]);
@@ -82,6 +94,16 @@ void ExecuteEncoder::AddOutput(absl::string_view name, HostValue value) {
   }
   if (data_bytes > 0) out.Begin(tensor::kData, data_bytes);
   EndPart(std::move(value.bytes));
+}
+
+void ExecuteEncoder::AddHandle(absl::string_view name, absl::string_view info) {
+  WireWriter out(text_);
+  out.Begin(response::kOutputs,
+            WireWriter::LengthDelimitedSize(output::kName, name.size()) +
+                WireWriter::LengthDelimitedSize(output::kHandle, info.size()));
+  out.Bytes(output::kName, name);
+  out.Bytes(output::kHandle, info);
+  EndPart(PooledBuffer());
 }
 
 void ExecuteEncoder::EndPart(PooledBuffer data) {

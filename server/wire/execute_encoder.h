@@ -32,12 +32,18 @@ class ExecuteEncoder {
     absl::string_view device;
     absl::Span<const int64_t> phase_ns;  // by Phase
     absl::string_view trace;             // a serialized ExecutionTrace, or none
+    bool is_replay = false;
   };
 
   // Begins a message, over what was there before.
   void Begin(const Head& head);
+  // Begins another message that has outputs where ExecuteResponse has them;
+  // `head` is what it has before.
+  void BeginWith(absl::string_view head);
   // The next output; its buffer becomes a part.
   void AddOutput(absl::string_view name, HostValue value);
+  // One that stays: a serialized TensorInfo.
+  void AddHandle(absl::string_view name, absl::string_view info);
 
   // Bytes of the whole message so far.
   uint64_t size_bytes() const { return size_bytes_; }
@@ -45,6 +51,7 @@ class ExecuteEncoder {
   absl::InlinedVector<Part, 4>& parts() { return parts_; }
 
  private:
+  void Clear();
   // The header bytes since the last part.
   void EndPart(PooledBuffer data);
 

@@ -211,25 +211,34 @@ INSTANTIATE_TEST_SUITE_P(
                      grpc::StatusCode::INVALID_ARGUMENT, "2 are asked for"},
         WrongRequest{"ByHandle",
                      [](auto& r) { r.mutable_inputs(0)->set_tensor_id("t"); },
-                     grpc::StatusCode::UNIMPLEMENTED, "tensor_id"},
+                     grpc::StatusCode::INVALID_ARGUMENT, "no tensor id"},
         WrongRequest{"Sequence",
                      [](auto& r) { r.mutable_inputs(0)->mutable_sequence(); },
                      grpc::StatusCode::UNIMPLEMENTED, "sequence"},
         WrongRequest{"Donate",
                      [](auto& r) { r.mutable_inputs(0)->set_donate(true); },
                      grpc::StatusCode::INVALID_ARGUMENT, "donate"},
-        WrongRequest{"Keep",
+        WrongRequest{"TimeToLiveOfNothing",
                      [](auto& r) {
                        r.add_outputs()->set_name("y");
-                       r.mutable_outputs(0)->set_keep_on_device(true);
+                       r.mutable_outputs(0)->mutable_time_to_live();
                      },
-                     grpc::StatusCode::UNIMPLEMENTED, "keep_on_device"},
+                     grpc::StatusCode::INVALID_ARGUMENT, "keep_on_device"},
         WrongRequest{"RequestId",
-                     [](auto& r) { r.mutable_options()->set_request_id("r"); },
-                     grpc::StatusCode::UNIMPLEMENTED, "request_id"},
+                     [](auto& r) {
+                       r.mutable_options()->set_request_id(
+                           std::string(129, 'r'));
+                     },
+                     grpc::StatusCode::INVALID_ARGUMENT, "129 bytes"},
         WrongRequest{"Session",
                      [](auto& r) { r.mutable_options()->set_session_id("s"); },
-                     grpc::StatusCode::UNIMPLEMENTED, "session_id"},
+                     grpc::StatusCode::INVALID_ARGUMENT, "no session id"},
+        WrongRequest{"KeepResult",
+                     [](auto& r) {
+                       r.mutable_options()->mutable_keep_result()->set_seconds(
+                           -1);
+                     },
+                     grpc::StatusCode::INVALID_ARGUMENT, "keep_result"},
         WrongRequest{"Trace",
                      [](auto& r) {
                        r.mutable_options()->mutable_trace()->set_max_rows(-1);

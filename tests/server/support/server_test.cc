@@ -13,6 +13,7 @@
 #include "backends/null/null_backend.h"
 #include "google/rpc/error_details.pb.h"
 #include "server/rpc/api_services.h"
+#include "server/rpc/make_holdings.h"
 
 namespace tensord {
 
@@ -51,9 +52,11 @@ void ServerTest::StartServer() {
                                &phases_, services);
   ASSERT_TRUE(engine.ok()) << engine.status();
   engine_ = *std::move(engine);
+  holdings_ = MakeHoldings(config_, *engine_);
   auto server = RpcServer::Start(
       {.config = config_,
        .engine = *engine_,
+       .holdings = *holdings_,
        .profile = profile_,
        .phases = phases_,
        .requests = requests_,
@@ -77,6 +80,7 @@ void ServerTest::StartServer() {
 void ServerTest::StopServer() {
   channel_.reset();
   server_.reset();
+  holdings_.reset();
   engine_.reset();
 }
 

@@ -69,8 +69,9 @@ class ServerTest : public ::testing::Test {
 
   ServerConfig config_;
   std::shared_ptr<grpc::Channel> channel_;
-  std::unique_ptr<RpcServer> server_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Holdings> holdings_;
+  std::unique_ptr<RpcServer> server_;
   op_profile::OpProfile profile_;
   op_profile::PhaseProfile phases_;
   metrics::RequestMetrics requests_;

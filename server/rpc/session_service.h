@@ -1,0 +1,16 @@
+#ifndef TENSORD_SERVER_RPC_SESSION_SERVICE_H_
+#define TENSORD_SERVER_RPC_SESSION_SERVICE_H_
+
+#include <memory>
+
+#include "server/rpc/raw_service.h"
+
+namespace tensord {
+
+// tensord.v1.SessionService. Ownership: borrows the environment.
+std::unique_ptr<RawService> MakeSessionService(
+    const ServiceEnvironment& environment);
+
+}  // namespace tensord
+
+#endif  // TENSORD_SERVER_RPC_SESSION_SERVICE_H_
