@@ -56,11 +56,21 @@ ExitCode RunApp(const std::vector<std::string>& arguments,
   Command chosen;
   AddSubmitCommand(app, common, chosen);
   AddRunCommand(app, common, chosen);
+  AddStartCommand(app, common, chosen);
+  AddWaitCommand(app, common, chosen);
+  AddCancelCommand(app, common, chosen);
+  AddExecutionsCommand(app, common, chosen);
+  AddBenchCommand(app, common, chosen);
   AddExplainCommand(app, common, chosen);
   AddGraphsCommand(app, common, chosen);
+  AddSessionsCommand(app, common, chosen);
+  AddUploadCommand(app, common, chosen);
+  AddDownloadCommand(app, common, chosen);
+  AddTensorsCommand(app, common, chosen);
   AddDevicesCommand(app, common, chosen);
   AddKernelsCommand(app, common, chosen);
   AddProfileCommand(app, common, chosen);
+  AddTopCommand(app, common, chosen);
   AddHealthCommand(app, common, chosen);
   AddCompletionCommand(app, common, chosen);
   try {

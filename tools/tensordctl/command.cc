@@ -5,40 +5,23 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "tools/tensordctl/arguments.h"
 #include "tools/tensordctl/errors.h"
 #include "tools/tensordctl/proto_json.h"
 
 namespace tensord::ctl {
-namespace {
-
-absl::StatusOr<absl::Duration> ParseTimeout(const std::string& text) {
-  absl::Duration timeout;
-  double seconds = 0;
-  if (absl::SimpleAtod(text, &seconds)) {
-    timeout = absl::Seconds(seconds);
-  } else if (!absl::ParseDuration(text, &timeout)) {
-    timeout = absl::ZeroDuration();
-  }
-  if (timeout <= absl::ZeroDuration()) {
-    return LocalError(
-        absl::StrCat("--timeout ", text,
-                     ": not a time above zero, such as 5, 500ms, 2m or inf"));
-  }
-  return timeout;
-}
-
-}  // namespace
-
 absl::StatusOr<Client> Context::Connect() const {
-  const auto timeout = ParseTimeout(options.timeout);
+  const auto timeout = ParseTime("--timeout", options.timeout);
   if (!timeout.ok()) return timeout.status();
   std::string address = options.address;
   const char* const variable = std::getenv("TENSORD_ADDRESS");
   if (address.empty() && variable != nullptr) address = variable;
   if (address.empty()) address = kDefaultAddress;
-  auto client = Client::Connect(address, {.timeout = *timeout});
+  // Whoever types a command wants to know at once that nobody answers; scripts
+  // see by the exit code that they may try again.
+  auto client = Client::Connect(
+      address, {.timeout = *timeout, .retry = {.max_attempts = 1}});
   if (!client.ok()) return LocalError("--address", client.status());
   return client;
 }

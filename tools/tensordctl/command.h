@@ -48,11 +48,22 @@ using Command = std::function<absl::StatusOr<ExitCode>(const Context&)>;
 // `chosen` becomes its work. All three live until that work is done.
 void AddSubmitCommand(CLI::App& app, CommonOptions& common, Command& chosen);
 void AddRunCommand(CLI::App& app, CommonOptions& common, Command& chosen);
+void AddStartCommand(CLI::App& app, CommonOptions& common, Command& chosen);
+void AddWaitCommand(CLI::App& app, CommonOptions& common, Command& chosen);
+void AddCancelCommand(CLI::App& app, CommonOptions& common, Command& chosen);
+void AddExecutionsCommand(CLI::App& app, CommonOptions& common,
+                          Command& chosen);
+void AddBenchCommand(CLI::App& app, CommonOptions& common, Command& chosen);
 void AddExplainCommand(CLI::App& app, CommonOptions& common, Command& chosen);
 void AddGraphsCommand(CLI::App& app, CommonOptions& common, Command& chosen);
+void AddSessionsCommand(CLI::App& app, CommonOptions& common, Command& chosen);
+void AddUploadCommand(CLI::App& app, CommonOptions& common, Command& chosen);
+void AddDownloadCommand(CLI::App& app, CommonOptions& common, Command& chosen);
+void AddTensorsCommand(CLI::App& app, CommonOptions& common, Command& chosen);
 void AddDevicesCommand(CLI::App& app, CommonOptions& common, Command& chosen);
 void AddKernelsCommand(CLI::App& app, CommonOptions& common, Command& chosen);
 void AddProfileCommand(CLI::App& app, CommonOptions& common, Command& chosen);
+void AddTopCommand(CLI::App& app, CommonOptions& common, Command& chosen);
 void AddHealthCommand(CLI::App& app, CommonOptions& common, Command& chosen);
 void AddCompletionCommand(CLI::App& app, CommonOptions& common,
                           Command& chosen);

@@ -14,8 +14,9 @@
 #include "tools/tensordctl/files.h"
 #include "tools/tensordctl/graph_name.h"
 #include "tools/tensordctl/proto_json.h"
-#include "tools/tensordctl/run_inputs.h"
+#include "tools/tensordctl/request_options.h"
 #include "tools/tensordctl/run_report.h"
+#include "tools/tensordctl/shapes.h"
 
 namespace tensord::ctl {
 namespace {
@@ -30,6 +31,9 @@ constexpr char kExamples[] =
     "Inputs:\n"
     "  .npy: NumPy; .pb: onnx.TensorProto; .json: nested lists of numbers\n"
     "  random: normal floats, integers 0 to 9; alone: all inputs not named\n"
+    "  tensor:ID: one that is on a device (upload, --keep); donate:ID: and "
+    "that\n"
+    "  the run may write over\n"
     "Exit code 5: an output differs from --expect.\n";
 
 // The launches that a trace may have; above it, the daemon's limit and this
@@ -38,9 +42,7 @@ constexpr int kMaxTraceRows = 10'000;
 
 struct RunOptions {
   std::string graph;
-  std::vector<std::string> inputs;
-  std::vector<std::string> symbols;
-  uint64_t seed = 1;
+  RequestOptions request;
   std::string output_dir;
   int64_t top = 0;
   std::string labels;
@@ -48,7 +50,6 @@ struct RunOptions {
   Tolerance tolerance = {.rtol = 1e-3, .atol = 1e-5};
   int repeat = 1;
   bool trace = false;
-  std::string device;
 };
 
 // The answer to the last of `repeat` calls, and how long each took.
@@ -63,7 +64,8 @@ class Run {
       : context_(context), options_(options) {}
 
   absl::StatusOr<ExitCode> Do() {
-    const auto symbols = ParseSymbols(options_.symbols);
+    // What is wrong with the command line is told without a daemon.
+    const auto symbols = ParseSymbols(options_.request.symbols);
     if (!symbols.ok()) return symbols.status();
     absl::Status status = ReadLabels();
     if (!status.ok()) return status;
@@ -71,10 +73,8 @@ class Run {
     if (!client.ok()) return client.status();
     const auto graph = FindGraph(*client, options_.graph, {});
     if (!graph.ok()) return graph.status();
-    status = CheckSymbols(*symbols, *graph);
-    if (!status.ok()) return status;
     json_["graph_id"] = graph->graph_id();
-    status = options_.data_sets.empty() ? RunOnce(*client, *graph, *symbols)
+    status = options_.data_sets.empty() ? RunOnce(*client, *graph)
                                         : RunDataSets(*client, *graph);
     if (!status.ok()) return status;
     if (context_.options.json) context_.PrintJson(json_);
@@ -91,13 +91,10 @@ class Run {
     return absl::OkStatus();
   }
 
-  absl::Status RunOnce(Client& client, const v1::GraphInfo& graph,
-                       const Symbols& symbols) {
-    auto inputs = MakeInputs(
-        {.inputs = options_.inputs, .symbols = symbols, .seed = options_.seed},
-        graph);
-    if (!inputs.ok()) return inputs.status();
-    const auto answer = Execute(client, graph, *std::move(inputs));
+  absl::Status RunOnce(Client& client, const v1::GraphInfo& graph) {
+    auto request = RequestWithInputs(graph, options_.request);
+    if (!request.ok()) return request.status();
+    const auto answer = Execute(client, *std::move(request));
     if (!answer.ok()) return answer.status();
     return context_.options.json ? AddToJson(*answer, json_) : Print(*answer);
   }
@@ -107,7 +104,12 @@ class Run {
     for (const std::string& folder : options_.data_sets) {
       auto set = ReadDataSet(folder, graph);
       if (!set.ok()) return set.status();
-      const auto answer = Execute(client, graph, std::move(set->inputs));
+      auto request = RequestFor(graph, options_.request);
+      if (!request.ok()) return request.status();
+      for (v1::ExecuteInput& input : set->inputs) {
+        *request->add_inputs() = std::move(input);
+      }
+      const auto answer = Execute(client, *std::move(request));
       if (!answer.ok()) return answer.status();
       const auto compared =
           CompareOutputs(*set, answer->response, options_.tolerance);
@@ -129,18 +131,11 @@ class Run {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<Answer> Execute(Client& client, const v1::GraphInfo& graph,
-                                 std::vector<v1::ExecuteInput> inputs) {
-    v1::ExecuteRequest request;
-    request.set_graph_id(graph.graph_id());
-    request.mutable_options()->set_device(options_.device);
+  absl::StatusOr<Answer> Execute(Client& client, v1::ExecuteRequest request) {
     if (options_.trace) {
       v1::TraceOptions& trace = *request.mutable_options()->mutable_trace();
       trace.set_max_rows(kMaxTraceRows);
       trace.set_device_times(true);
-    }
-    for (v1::ExecuteInput& input : inputs) {
-      *request.add_inputs() = std::move(input);
     }
     Answer answer;
     for (int i = 0; i < options_.repeat; ++i) {
@@ -235,19 +230,7 @@ void AddRunCommand(CLI::App& app, CommonOptions& common, Command& chosen) {
       .add_option("GRAPH", options->graph,
                   "An ONNX file, or a graph id or its beginning")
       ->required();
-  CLI::Option* input = command.add_option(
-      "--input", options->inputs,
-      "NAME=FILE (.npy, .pb, .json), NAME=random[:1x3x8x8], or random");
-  input->allow_extra_args(false);
-  command
-      .add_option("--set", options->symbols,
-                  "Extent of a symbol, for random inputs: N=5")
-      ->allow_extra_args(false);
-  command
-      .add_option("--seed", options->seed, "Of the random inputs' generator")
-      ->capture_default_str();
-  command.add_option("--device", options->device,
-                     "On this device or backend: cpu:0, cpu");
+  CLI::Option* const input = AddRequestOptions(command, options->request);
   command
       .add_option("--expect", options->data_sets,
                   "Folders: run their input_I.pb, compare with output_I.pb")

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -25,6 +26,16 @@ std::vector<const CLI::App*> Subcommands(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
+// What the ACTION of a command may be, which its check does not tell.
+std::vector<std::string> ActionsOf(const std::string& command) {
+  if (command == "graphs" || command == "tensors") {
+    return {"list", "get", "delete"};
+  }
+  if (command == "executions") return {"list", "get"};
+  if (command == "sessions") return {"create", "keep", "close"};
+  return {};
+}
+
 constexpr char kExamples[] =
     "  source <(tensordctl completion bash)\n"
     "  tensordctl completion bash > "
@@ -38,9 +49,8 @@ std::string BashCompletion(const CLI::App& app) {
   for (const CLI::App* command : Subcommands(app)) {
     names.push_back(command->get_name());
     std::vector<std::string> words = OptionNames(*command);
-    if (command->get_name() == "graphs") {
-      words.insert(words.end(), {"list", "get", "delete"});
-    }
+    const std::vector<std::string> actions = ActionsOf(command->get_name());
+    words.insert(words.end(), actions.begin(), actions.end());
     absl::StrAppend(&cases, "    ", command->get_name(), ") words=\"",
                     absl::StrJoin(words, " "), "\" ;;\n");
   }

@@ -11,11 +11,16 @@
 namespace tensord::ctl {
 namespace {
 
+// A terminal that knows escape sequences.
+bool IsScreen(int file) {
+  const char* terminal = std::getenv("TERM");
+  return isatty(file) != 0 && terminal != nullptr &&
+         absl::string_view(terminal) != "dumb";
+}
+
 bool WantsColour(int file) {
   const char* no_colour = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  return isatty(file) != 0 && (no_colour == nullptr || *no_colour == '\0') &&
-         terminal != nullptr && absl::string_view(terminal) != "dumb";
+  return IsScreen(file) && (no_colour == nullptr || *no_colour == '\0');
 }
 
 int TerminalWidth(int file) {
@@ -31,6 +36,8 @@ Console TerminalConsole() {
           .err = std::cerr,
           .colour_out = WantsColour(STDOUT_FILENO),
           .colour_err = WantsColour(STDERR_FILENO),
+          .overwrites_err = IsScreen(STDERR_FILENO),
+          .clears_out = IsScreen(STDOUT_FILENO),
           .width = TerminalWidth(STDOUT_FILENO)};
 }
 

@@ -17,6 +17,9 @@ struct Console {
   // Colours in `out`, and in `err`.
   bool colour_out = false;
   bool colour_err = false;
+  // Lines on `err` may be written over, and `out` be cleared: terminals.
+  bool overwrites_err = false;
+  bool clears_out = false;
   // Columns that a table may take. 0: as many as it needs.
   int width = 0;
 };

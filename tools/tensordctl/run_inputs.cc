@@ -44,6 +44,15 @@ bool SplitInput(const std::string& text, const v1::GraphInfo& graph,
   return false;
 }
 
+// A tensor on a device, by its handle. False for other sources.
+bool TakeHandle(absl::string_view source, v1::ExecuteInput& input) {
+  const bool is_donated = absl::ConsumePrefix(&source, "donate:");
+  if (!is_donated && !absl::ConsumePrefix(&source, "tensor:")) return false;
+  input.set_tensor_id(std::string(source));
+  input.set_donate(is_donated);
+  return true;
+}
+
 absl::StatusOr<v1::Tensor> MakeTensorFrom(const std::string& source,
                                           const v1::ValueInfo& input,
                                           const InputSources& sources,
@@ -109,13 +118,15 @@ absl::StatusOr<std::vector<v1::ExecuteInput>> MakeInputs(
           "input ", info.name(), " ", TypeText(info), " is not given: --input ",
           info.name(), "=FILE, or --input ", info.name(), "=random"));
     }
+    const std::string source =
+        found == source_of.end() ? kRandom : found->second;
     // Each input has a seed of its own, so that two of one shape differ.
-    auto tensor =
-        MakeTensorFrom(found == source_of.end() ? kRandom : found->second, info,
-                       sources, sources.seed + inputs.size());
-    if (!tensor.ok()) return tensor.status();
+    const uint64_t seed = sources.seed + inputs.size();
     v1::ExecuteInput& input = inputs.emplace_back();
     input.set_name(info.name());
+    if (TakeHandle(source, input)) continue;
+    auto tensor = MakeTensorFrom(source, info, sources, seed);
+    if (!tensor.ok()) return tensor.status();
     *input.mutable_tensor() = *std::move(tensor);
   }
   return inputs;

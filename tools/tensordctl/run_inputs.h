@@ -15,7 +15,9 @@ namespace tensord::ctl {
 // Where the inputs of a run come from.
 struct InputSources {
   // Each "NAME=SOURCE", with SOURCE a file (.npy, .pb, .json), "random" or
-  // "random:1x3x8x8"; or "random" alone, for every input that is not named.
+  // "random:1x3x8x8", or the handle of a tensor on a device, "tensor:ID", or
+  // "donate:ID" if the run may write over it; or "random" alone, for every
+  // input that is not named.
   std::vector<std::string> inputs;
   Symbols symbols;
   uint64_t seed = 1;

@@ -52,8 +52,10 @@ TEST(App, TellsUsageErrorsOnOneLineWithExitCode1) {
 
 TEST(App, HasHelpWithExamplesForEverySubcommand) {
   EXPECT_THAT(RunLine({"--help"}).out, HasSubstr("Exit codes:"));
-  for (const char* command : {"submit", "run", "explain", "graphs", "devices",
-                              "kernels", "profile", "health", "completion"}) {
+  for (const char* command :
+       {"submit", "run", "explain", "graphs", "devices", "kernels", "profile",
+        "health", "completion", "start", "wait", "cancel", "executions",
+        "bench", "sessions", "upload", "download", "tensors", "top"}) {
     const Outcome outcome = RunLine({command, "--help"});
     EXPECT_EQ(outcome.code, ExitCode::kOk);
     EXPECT_THAT(outcome.out,
@@ -127,9 +129,11 @@ TEST(Completion, IsBashThatCompletesSubcommandsAndOptions) {
     EXPECT_EQ(std::system(command.c_str()), 0);
     return *ReadFile(folder.PathOf("reply"));
   };
-  EXPECT_EQ(complete("tensordctl ex", 1), "explain\n");
+  EXPECT_EQ(complete("tensordctl exp", 1), "explain\n");
   EXPECT_EQ(complete("tensordctl run --out", 2), "--output-dir\n");
   EXPECT_EQ(complete("tensordctl graphs de", 2), "delete\n");
+  EXPECT_EQ(complete("tensordctl sessions cr", 2), "create\n");
+  EXPECT_EQ(complete("tensordctl bench --conc", 2), "--concurrency\n");
   EXPECT_EQ(complete("tensordctl run model", 2), "\n");
 }
 
