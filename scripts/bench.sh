@@ -5,6 +5,8 @@
 #       what tensord adds to a call, and what op_profile adds to a launch (bench/README.md)
 #   scripts/bench.sh models [--models M,...] [--threads N,...] [--quick] ...
 #       whole models beside ONNX Runtime (docs/performance.md; --help lists the rest)
+#   scripts/bench.sh serving [MARK ...] [--full]
+#       streams, payloads, batching, fairness, overload, draining, a soak (bench/README.md)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,6 +30,15 @@ case "${1:-}" in
     /usr/bin/python3 scripts/bench_models.py --check "$@"
     build tensord engine_bench client_bench
     exec /usr/bin/python3 scripts/bench_models.py "$@"
+    ;;
+  serving)
+    shift
+    case " $* " in
+      *" --help "* | *" -h "*) exec /usr/bin/python3 scripts/bench_serving.py "$@" ;;
+    esac
+    /usr/bin/python3 scripts/bench_serving.py --check "$@"
+    build tensord tensordctl rpc_bench stream_bench payload_bench
+    exec /usr/bin/python3 scripts/bench_serving.py "$@"
     ;;
   *)
     sed -n '2,/^set /s/^# \{0,1\}//p' "$0" | head -n -1

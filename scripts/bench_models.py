@@ -25,12 +25,12 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import onnx_peer  # noqa: E402
-from bench_catalogue import COUNTED_NETS, IDENTITY, Catalogue, made_net, note, write_identity  # noqa: E402
+from bench_catalogue import COUNTED_NETS, IDENTITY, Catalogue, note  # noqa: E402
+from daemon_process import Daemon, Failed  # noqa: E402
 
 ROOT = onnx_peer.ROOT
 
@@ -89,10 +89,6 @@ def machine_row(options):
 
 # --- Processes.
 
-class Failed(Exception):
-    pass
-
-
 def run_json(command):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -100,40 +96,6 @@ def run_json(command):
         raise Failed(f"{pathlib.Path(command[0]).name}: {lines[-1]}" if command[0] != "taskset"
                      else lines[-1])
     return json.loads(done.stdout)
-
-
-class Daemon:
-    """A daemon on a unix socket and a free port, for one model."""
-
-    def __init__(self, folder, threads):
-        self._state = tempfile.TemporaryDirectory()
-        state = pathlib.Path(self._state.name)
-        ports = state / "ports.json"
-        self._process = subprocess.Popen(
-            [folder / "tensord", "--devices", "cpu:0", "--threads", str(threads),
-             "--listen", f"127.0.0.1:0,unix:{state}/socket", "--metrics-listen", "off",
-             "--port-file", ports, "--log-level", "error", "--max-message-bytes", "1GiB"])
-        while not ports.exists():
-            if self._process.poll() is not None:
-                raise Failed(f"the daemon ended with {self._process.returncode}")
-            time.sleep(0.02)
-        addresses = json.loads(ports.read_text(encoding="utf-8"))["grpc"]
-        self.address = {"unix" if address.startswith("unix:") else "tcp": address
-                        for address in addresses}
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._process.terminate()
-        self._process.wait()
-        self._state.cleanup()
-
-    def peak_mb(self):
-        for line in pathlib.Path(f"/proc/{self._process.pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024 / 1e6
-        return None
 
 
 # --- One model.
@@ -180,7 +142,8 @@ def bench_model(model, threads, options):
     if options.profile is not None:
         row["profile"] = {side: processes[-1]["profile"] for side, processes in runs.items() if processes}
         return row
-    with Daemon(options.bin, threads) as daemon:
+    arguments = ["--devices", "cpu:0", "--threads", str(threads), "--max-message-bytes", "1GiB"]
+    with Daemon(options.bin, arguments) as daemon:
         calls = {"unix": [], "tcp": []}
         for _ in range(options.rounds):
             for transport, processes in calls.items():
@@ -275,8 +238,7 @@ def main():
     emit(machine_row(options))
     rows = []
     for name in [IDENTITY, *names]:
-        model = (made_net(IDENTITY, options.nets, write_identity) if name == IDENTITY
-                 else catalogue.open(name, options.nets))
+        model = catalogue.open(name, options.nets)
         if onnx_peer.available_megabytes() < COPIES * model.megabytes():
             note(f"{name} is left out: it needs some {COPIES * model.megabytes()} MB of memory")
             continue

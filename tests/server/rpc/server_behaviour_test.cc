@@ -278,6 +278,24 @@ TEST_F(ServerBehaviourTest, EchoIsThereOnlyWhenAskedFor) {
   StartServer();
   ASSERT_TRUE(CallBytes("/tensord.bench.v1.Echo/Echo", "hello", &answer).ok());
   EXPECT_EQ(answer, "hello");
+  ASSERT_TRUE(CallBytes("/tensord.bench.v1.Echo/Discard", "hi", &answer).ok());
+  EXPECT_EQ(answer, "");
+}
+
+TEST_F(ServerBehaviourTest, PooledEchoAnswersFromAnotherBuffer) {
+  StopServer();
+  config_.enable_echo_for_benchmarks = true;
+  StartServer();
+  const auto echo = [this](const std::string& bytes) {
+    std::string answer;
+    EXPECT_TRUE(
+        CallBytes("/tensord.bench.v1.Echo/PooledEcho", bytes, &answer).ok());
+    return answer;
+  };
+  EXPECT_EQ(echo("hello"), std::string(5, '\0'));
+  EXPECT_EQ(echo("world"), "hello");
+  EXPECT_EQ(echo("!"), std::string(1, '\0'));
+  EXPECT_EQ(echo(""), "");
 }
 
 TEST_F(ServerBehaviourTest, AnAddressThatIsTakenIsAnErrorWithItsName) {

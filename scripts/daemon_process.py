@@ -1,0 +1,66 @@
+"""A daemon for as long as a measurement lasts, and what it takes of the machine."""
+
+import json
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+
+
+class Failed(Exception):
+    pass
+
+
+class Daemon:
+    """tensord from `folder`, on a unix socket and a free port, with these further arguments."""
+
+    def __init__(self, folder, arguments):
+        self._state = tempfile.TemporaryDirectory()
+        state = pathlib.Path(self._state.name)
+        ports = state / "ports.json"
+        self.process = subprocess.Popen(
+            [folder / "tensord", "--listen", f"127.0.0.1:0,unix:{state}/socket", "--metrics-listen", "off",
+             "--port-file", ports, "--log-level", "error", *arguments])
+        while not ports.exists():
+            if self.process.poll() is not None:
+                raise Failed(f"the daemon ended with {self.process.returncode}")
+            time.sleep(0.02)
+        addresses = json.loads(ports.read_text(encoding="utf-8"))["grpc"]
+        self.address = {"unix" if address.startswith("unix:") else "tcp": address
+                        for address in addresses}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.terminate()
+        self.process.wait()
+        self._state.cleanup()
+
+    def stop(self, timeout):
+        """SIGTERM. How long its end took, and the exit status; None if it did not end."""
+        start = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            status = self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            status = None
+            self.process.kill()
+        return time.monotonic() - start, status
+
+    def _status(self, key):
+        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii").splitlines():
+            if line.startswith(f"{key}:"):
+                return int(line.split()[1])
+        return 0
+
+    def peak_mb(self):
+        return self._status("VmHWM") * 1024 / 1e6
+
+    def usage(self):
+        """Resident bytes, open files and threads now."""
+        return {"rss_mb": self._status("VmRSS") * 1024 / 1e6,
+                "files": len(list(pathlib.Path(f"/proc/{self.process.pid}/fd").iterdir())),
+                "threads": self._status("Threads")}
