@@ -3,7 +3,7 @@
 
     gpu_bench.py --bin DIR --shared DIR --out FILE [--cases NET:DTYPE:BATCH,...] [--no-peer] [--keep DIR]
 
-`shared` holds make_nets.py and peer_torch.py. Nets are made on this machine. Of each case tensord's resident_bench gives the
+`shared` holds make_nets.py and peer_torch.py. Nets are made on this machine. Of each case tensord's device_bench gives the
 device time of one inference with its inputs on the device, and peer_torch.py PyTorch's best of eager, CUDA graph, and
 torch.compile with CUDA graph. Prints a table and writes the rows as JSON; the exit status is 0 only if every case ran.
 """
@@ -75,7 +75,7 @@ def time_ours(arguments, folder, case):
     model = make_net(arguments.shared, folder, net, is_turned)
     command = [str(arguments.bin / arguments.tool), "--model", str(model), "--device", arguments.device]
     for name, extent in extents.items():
-        command += ["--extent", f"{name}={extent}"]
+        command += ["--dim", f"{name}={extent}"]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=arguments.timeout)
     except subprocess.TimeoutExpired:
@@ -110,7 +110,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--device", default="cuda:0")
-    parser.add_argument("--tool", default="resident_bench")
+    parser.add_argument("--tool", default="device_bench")
     parser.add_argument("--timeout", type=float, default=120)
     parser.add_argument("--no-peer", action="store_true")
     parser.add_argument("--keep", type=pathlib.Path, help="where nets are kept")

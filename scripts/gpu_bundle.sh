@@ -16,7 +16,7 @@ shared=${TENSORD_SHARED_DIR:-../shared}
 
 # Programs that must be there, and those that come along when they are defined.
 required=(tensord tensordctl tensord_conformance tensord_cuda gpu_tests)
-optional=(resident_bench client_bench rpc_bench)
+optional=(device_bench client_bench rpc_bench)
 
 # What every such machine has; a second copy of it would not fit the loader.
 is_of_the_system() {
