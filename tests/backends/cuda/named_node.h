@@ -1,6 +1,7 @@
 #ifndef TENSORD_TESTS_BACKENDS_CUDA_NAMED_NODE_H_
 #define TENSORD_TESTS_BACKENDS_CUDA_NAMED_NODE_H_
 
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -17,6 +18,10 @@ struct NamedNode {
   TestNode node;
   Tolerance tolerance = {};
 
+  // What the CPU runs instead, where it has no kernel for the node's form: the
+  // same in float32, whose result is rounded to the node's dtype.
+  std::optional<TestNode> cpu_node = std::nullopt;
+
   friend void PrintTo(const NamedNode& node, std::ostream* out) {
     *out << node.name;
   }
@@ -29,6 +34,7 @@ std::vector<NamedNode> ElementwiseNodes();
 std::vector<NamedNode> NormalizationNodes();
 std::vector<NamedNode> ReduceNodes();
 std::vector<NamedNode> IdentityNodes();
+std::vector<NamedNode> LibraryNodes();
 std::vector<NamedNode> MovementNodes();
 std::vector<NamedNode> PoolNodes();
 std::vector<NamedNode> IndexingNodes();
