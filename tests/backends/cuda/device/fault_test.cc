@@ -110,10 +110,12 @@ TEST_F(CudaFaultTest, ALostDeviceLetsGoOfAllThatItKept) {
   const std::weak_ptr<int> watch = owner;
   auto x = Upload(PatternBytes(64));
   auto y = Allocate(64);
+  emulation::Pause(kGpu);
   emulation::FaultAtLaunch(kGpu, 0, cudaErrorIllegalAddress);
   ASSERT_THAT(LaunchIdentity(*x, *y), IsOk());
   lane().Retain(std::move(owner));
   const CompletionHandle handle = lane().RecordCompletion().value();
+  emulation::Resume(kGpu);
   EXPECT_THAT(handle.WaitUntil(absl::InfiniteFuture()), IsLost());
   EXPECT_TRUE(watch.expired());
   x.reset();
