@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "engine/graph/status_macros.h"
 #include "server/errors/error_details.h"
@@ -52,7 +54,7 @@ class WaitCall final : public grpc::ServerUnaryReactor,
   }
 
   void OnCancel() override {
-    Answer([this] { return absl::CancelledError("the client left"); });
+    Answer([] { return absl::CancelledError("the client left"); });
   }
 
   void OnDone() override { self_.reset(); }
