@@ -8,6 +8,7 @@
 // around the loop over a run.
 
 #include <cstdint>
+#include <memory>
 
 #include "backends/cuda/kernels/cast.h"
 #include "backends/cuda/kernels/map.h"
@@ -60,6 +61,12 @@ __global__ void CastKernel(DType dtype, const From* x, void* y, int64_t count,
   }
 }
 
+// CastParams says y's dtype only of Cast, not of CastLike.
+struct CastState final : KernelState {
+  explicit CastState(DType to) : to(to) {}
+  const DType to;
+};
+
 }  // namespace
 
 bool IsNumber(DType dtype) {
@@ -69,8 +76,13 @@ bool IsNumber(DType dtype) {
          IsUnsignedDType(dtype);
 }
 
+absl::StatusOr<std::unique_ptr<KernelState>> PrepareCast(const NodeSite& site,
+                                                         Device&) {
+  return std::make_unique<CastState>(site.output_dtype(0));
+}
+
 absl::Status RunCast(const KernelCall& call, DType from) {
-  const DType to = std::get<CastParams>(call.params).to;
+  const DType to = static_cast<const CastState&>(*call.state).to;
   const int64_t count = call.output_layout(0).shape.element_count();
   const auto launch = [&](auto tag) {
     using From = typename decltype(tag)::type;

@@ -1,14 +1,19 @@
 #ifndef TENSORD_BACKENDS_CUDA_KERNELS_CAST_H_
 #define TENSORD_BACKENDS_CUDA_KERNELS_CAST_H_
 
+#include <memory>
+
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "backends/api/kernel.h"
 
 // What cast_rows.cc makes rows of.
 namespace tensord::cuda {
 
-// cast.cu: from `from` to CastParams::to, both dtypes with C++ types
+// cast.cu: from `from` to the output's dtype, both with C++ types
 bool IsNumber(DType dtype);
+absl::StatusOr<std::unique_ptr<KernelState>> PrepareCast(const NodeSite& site,
+                                                         Device& device);
 absl::Status RunCast(const KernelCall& call, DType from);
 
 // cast_small.cu: the same where either is a small one

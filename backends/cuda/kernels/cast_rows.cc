@@ -34,7 +34,8 @@ absl::Status RunCumulationOf(const KernelCall& call) {
   TENSORD_CUDA_ROW(                                                    \
       op, name "_" suffix,                                             \
       (Takes({DType::dtype, DType::kUndefined}, {DType::kUndefined})), \
-      "cast.cu", .accepts = &AcceptsCast, .run = &RunCastFrom<DType::dtype>)
+      "cast.cu", .accepts = &AcceptsCast, .prepare = &PrepareCast,     \
+      .run = &RunCastFrom<DType::dtype>)
 #define CASTS(op, name)                                                      \
   TENSORD_CUDA_NUMBERS(CAST, op, name), CAST(bool, kBool, "bool", op, name), \
       TENSORD_CUDA_ROW(op, name "_small", AnyDTypes(), "cast_small.cu",      \

@@ -91,7 +91,7 @@ void AddCasts(std::vector<NamedNode>& nodes) {
        {.op = OpKind::kCastLike,
         .inputs = {SpecialValues(f32, {9}), Pattern(DType::kInt8, {2})},
         .outputs = {{DType::kInt8, {9}}},
-        .params = CastParams{.to = DType::kInt8}}});
+        .params = CastParams{}}});
 }
 
 void AddSmallCasts(std::vector<NamedNode>& nodes) {

@@ -157,6 +157,25 @@ std::string NodeName(const ::testing::TestParamInfo<NamedNode>& info) {
   return info.param.name;
 }
 
+// The extents of its output are for the kernel to tell then, which only the
+// host's does: also where the axes turn out to be none.
+TEST(CudaKernels, AxesThatTheRunTellsAreLeftToTheHost) {
+  for (const std::vector<int64_t>& axes :
+       {std::vector<int64_t>{}, std::vector<int64_t>{1}}) {
+    TestNode node{
+        .op = OpKind::kReduceSum,
+        .inputs = {Tensor<float>({2, 3}, {1, 2, 3, 4, 5, 6}),
+                   Tensor<int64_t>({static_cast<int64_t>(axes.size())}, axes)},
+        .outputs = {{DType::kFloat32, {2, 3}}},
+        .params = ReduceParams{}};
+    EXPECT_TRUE(Gpu().KernelsFor(node).empty()) << axes.size() << " axes";
+    node.is_constant = {false, true};
+    if (!axes.empty()) {
+      EXPECT_FALSE(Gpu().KernelsFor(node).empty());
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cast, CudaKernelTest, ::testing::ValuesIn(CastNodes()),
                          NodeName);
 INSTANTIATE_TEST_SUITE_P(Chain, CudaKernelTest,
