@@ -182,6 +182,7 @@ void AddQuantizations(std::vector<NamedNode>& nodes) {
   for (const DType x :
        {f32, DType::kFloat16, DType::kBFloat16, DType::kInt32}) {
     for (const DType scale : {f32, DType::kFloat16, DType::kBFloat16}) {
+      if (x == f32 && scale == f32) continue;  // is above
       add(x, scale, DType::kUInt8, ScaleCases()[1], true);
     }
   }
@@ -214,6 +215,7 @@ void AddDequantizations(std::vector<NamedNode>& nodes) {
   }
   for (const DType scale : {f32, DType::kFloat16, DType::kBFloat16}) {
     for (const DType y : {f32, DType::kFloat16, DType::kBFloat16}) {
+      if (scale == f32 && y == f32) continue;  // is above
       add(DType::kInt8, scale, y, ScaleCases()[2], true);
     }
   }

@@ -98,6 +98,7 @@ class MetricsServerTest : public testing::Test {
     sources.phases = &phases_;
     sources.requests = &requests_;
     sources.executions = &executions_;
+    sources.holdings_stats = [] { return HoldingsStats{}; };
     sources.engine_stats = [] {
       EngineStats stats;
       DeviceStats device;
