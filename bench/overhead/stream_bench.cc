@@ -52,11 +52,9 @@ class StreamRound
     AddHold();
     StartRead(&response_);
     StartCall();
-    {
-      absl::MutexLock lock(&mu_);
-      WriteOn();
-      mu_.Await(absl::Condition(&is_done_));
-    }
+    absl::MutexLock lock(&mu_);
+    WriteOn();
+    mu_.Await(absl::Condition(&is_done_));
     totals.seconds +=
         std::chrono::duration<double>(Clock::now() - begin).count();
     totals.latencies_ns.resize(totals.latencies_ns.size() + answer_count_);
