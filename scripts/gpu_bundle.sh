@@ -80,7 +80,7 @@ bundle_models() {
     for folder in "$shared"/models/real/*/model.onnx; do set -- "$@" "$(basename "$(dirname "$folder")")"; done
   fi
   # Weights hardly shrink, so the quickest level will do.
-  tar -C "$shared/models/real" -cf - "$@" | xz -1 -T0 >build/gpu-models/models.tar.xz
+  tar -C "$shared/models/real" -cf - README.md "$@" | xz -1 -T0 >build/gpu-models/models.tar.xz
   du -sh build/gpu-models
 }
 
