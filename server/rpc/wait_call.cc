@@ -49,7 +49,10 @@ class WaitCall final : public grpc::ServerUnaryReactor,
     WaitCall* reactor = call.get();
     reactor->self_ = std::move(call);
     absl::Status status = reactor->Begin(request);
-    if (!status.ok()) reactor->End(std::move(status));
+    // A refusal is an answer as well: the client may leave right behind it.
+    if (!status.ok()) {
+      reactor->Answer([&status] { return std::move(status); });
+    }
     return reactor;
   }
 
