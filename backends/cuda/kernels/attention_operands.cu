@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/attention_geometry.h"
 #include "backends/cuda/kernels/attention_operands.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/kernels/number.h"
@@ -87,49 +88,30 @@ template <typename T>
 AttentionOperands<T> AttentionExtents(const AttentionParams& params,
                                       const Shape& q, const Shape& k,
                                       const Shape& v, const Shape* past_k) {
-  int64_t query_heads, key_heads, queries, fresh, size, value_size;
-  const bool is_packed = q.rank() == 3;
-  int64_t shared_row = 0;
-  if (params.packs_qkv) {
-    query_heads = params.query_heads;
-    key_heads = params.key_value_heads;
-    queries = fresh = q[1];
-    shared_row = q[2];
-    size = value_size = q[2] / (query_heads + 2 * key_heads);
-  } else if (is_packed) {
-    query_heads = params.query_heads;
-    key_heads = params.key_value_heads;
-    queries = q[1];
-    fresh = k[1];
-    size = q[2] / query_heads;
-    value_size = v[2] / key_heads;
-  } else {
-    query_heads = q[1];
-    key_heads = k[1];
-    queries = q[2];
-    fresh = k[2];
-    size = q[3];
-    value_size = v[3];
-  }
+  const AttentionGeometry from(params, q, k, v, past_k);
   AttentionOperands<T> operands = {};
-  operands.batch = static_cast<int>(q[0]);
-  operands.query_heads = static_cast<int>(query_heads);
-  operands.key_heads = static_cast<int>(key_heads);
-  operands.queries = static_cast<int>(queries);
-  operands.past = past_k == nullptr ? 0 : static_cast<int>((*past_k)[2]);
-  operands.fresh = static_cast<int>(fresh);
-  operands.size = static_cast<int>(size);
-  operands.value_size = static_cast<int>(value_size);
+  operands.batch = static_cast<int>(from.batch);
+  operands.query_heads = static_cast<int>(from.query_heads);
+  operands.key_heads = static_cast<int>(from.key_heads);
+  operands.queries = static_cast<int>(from.queries);
+  operands.past = static_cast<int>(from.past);
+  operands.fresh = static_cast<int>(from.fresh);
+  operands.size = static_cast<int>(from.size);
+  operands.value_size = static_cast<int>(from.value_size);
   operands.scale =
       params.scale.has_value()
           ? *params.scale
-          : static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
+          : static_cast<float>(1 / std::sqrt(static_cast<double>(from.size)));
   operands.softcap = params.softcap;
   operands.scores_mode = static_cast<int>(params.matmul_output_mode);
-  operands.q_view = ViewOf(is_packed, query_heads, queries, size, shared_row);
-  operands.k_view = ViewOf(is_packed, key_heads, fresh, size, shared_row);
-  operands.v_view = ViewOf(is_packed, key_heads, fresh, value_size, shared_row);
-  operands.y_view = ViewOf(is_packed, query_heads, queries, value_size);
+  operands.q_view = ViewOf(from.is_packed, from.query_heads, from.queries,
+                           from.size, from.shared_row);
+  operands.k_view = ViewOf(from.is_packed, from.key_heads, from.fresh,
+                           from.size, from.shared_row);
+  operands.v_view = ViewOf(from.is_packed, from.key_heads, from.fresh,
+                           from.value_size, from.shared_row);
+  operands.y_view =
+      ViewOf(from.is_packed, from.query_heads, from.queries, from.value_size);
   return operands;
 }
 
