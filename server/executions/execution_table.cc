@@ -108,10 +108,12 @@ void ExecutionTable::End(const Pointer& record, absl::Status status,
       if (output.bytes != nullptr) bytes += output.bytes->size();
     }
   }
-  record->SetEnd(std::move(status), std::move(outputs), now, now + keep);
   const bool stays = keep > absl::ZeroDuration();
   {
     absl::MutexLock lock(&mu_);
+    // Under the lock, since whoever sees the run as ended may drop its result,
+    // whose bytes must have been counted by then or never be.
+    record->SetEnd(std::move(status), std::move(outputs), now, now + keep);
     NoteRequestEnd(*record, is_refused,
                    now + std::max(keep, options_.max_result_time));
     // The session may have been closed since: then nobody looks at it again.
