@@ -4,7 +4,9 @@
 #
 #   scripts/setup.sh           install what is missing
 #   scripts/setup.sh --check   only say what is missing; exit status 1 if anything is
+#   scripts/setup.sh --venv    also the Python packages of scripts/requirements.txt, from PyPI into build/venv
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 packages=(
   # Compilers and build tools
@@ -16,10 +18,10 @@ packages=(
   libsmartcols-dev zlib1g-dev libssl-dev
   # Kernels of the CPU. oneDNN's CMake files look for OpenCL, which its package does not bring.
   libdnnl-dev ocl-icd-opencl-dev
-  # Tests: GoogleTest, Clang for fuzzing, thread-safety analysis and formatting, callgrind, promtool
+  # Tests: GoogleTest, Clang for fuzzing, thread-safety analysis and formatting, callgrind, Prometheus
   libgtest-dev libgmock-dev clang-14 clang-format-14 libclang-rt-14-dev lld valgrind prometheus curl zstd
   # Tests and scripts in Python (Debian's own /usr/bin/python3)
-  python3 python3-numpy python3-onnx python3-grpcio python3-protobuf python3-venv
+  python3 python3-numpy python3-onnx python3-grpcio python3-protobuf python3-venv python3-yaml
   # ONNX's node models with their expected outputs
   libonnx-testdata
 )
@@ -33,27 +35,44 @@ for package in "${packages[@]}"; do
   is_installed "$package" || missing+=("$package")
 done
 
+# The venv is made anew when the list has changed. A stamp says what is in it: pip takes a second to
+# find out that nothing is to be done.
+install_venv() {
+  local venv=build/venv list=scripts/requirements.txt
+  cmp -s "$list" "$venv/installed.txt" && return
+  echo "setup: installing the packages of $list into $venv"
+  /usr/bin/python3 -m venv --clear "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --requirement "$list"
+  "$venv/bin/pip" check --disable-pip-version-check >/dev/null
+  cp "$list" "$venv/installed.txt"
+}
+
+install_packages() {
+  local sudo=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || { echo "setup: installing needs root or sudo" >&2; exit 1; }
+    sudo=(sudo)
+  fi
+  echo "setup: installing ${#missing[@]} packages with apt-get"
+  "${sudo[@]}" apt-get update -qq
+  # RUNLEVEL=1 keeps apt from starting the service of the prometheus package: tests start their own.
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  for package in "${missing[@]}"; do
+    is_installed "$package" || { echo "setup: $package is still missing" >&2; exit 1; }
+  done
+}
+
 if [ ${#missing[@]} -eq 0 ]; then
   echo "setup: all ${#packages[@]} packages are installed"
-  exit 0
+else
+  echo "setup: missing: ${missing[*]}"
+  if [ "${1:-}" = --check ]; then
+    exit 1
+  fi
+  install_packages
+  echo "setup: done"
 fi
-echo "setup: missing: ${missing[*]}"
-if [ "${1:-}" = --check ]; then
-  exit 1
+if [ "${1:-}" = --venv ]; then
+  install_venv
 fi
-
-sudo=()
-if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "setup: installing needs root or sudo" >&2; exit 1; }
-  sudo=(sudo)
-fi
-echo "setup: installing ${#missing[@]} packages with apt-get"
-"${sudo[@]}" apt-get update -qq
-# The prometheus package is here for promtool: keep apt from starting its service.
-"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
-  apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-
-for package in "${missing[@]}"; do
-  is_installed "$package" || { echo "setup: $package is still missing" >&2; exit 1; }
-done
-echo "setup: done"
