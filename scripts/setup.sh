@@ -5,6 +5,7 @@
 #   scripts/setup.sh           install what is missing
 #   scripts/setup.sh --check   only say what is missing; exit status 1 if anything is
 #   scripts/setup.sh --venv    also the Python packages of scripts/requirements.txt, from PyPI into build/venv
+#   scripts/setup.sh --image   also what scripts/test_image.sh makes and runs a container image with
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -25,6 +26,11 @@ packages=(
   # ONNX's node models with their expected outputs
   libonnx-testdata
 )
+
+# A Debian to start from, an image's build, and its run; runc, since crun wants more of the kernel than a container may have.
+if [ "${1:-}" = --image ]; then
+  packages+=(debootstrap buildah podman runc)
+fi
 
 is_installed() {
   [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
