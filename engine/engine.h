@@ -44,6 +44,10 @@ struct DeviceStatus {
   uint64_t completed = 0;
   uint64_t failed = 0;
   uint64_t faults = 0;
+  // When an execution or a probe last ended there; at first, when it was
+  // opened.
+  absl::Time last_answer = absl::InfinitePast();
+  bool is_stalled = false;  // EngineOptions::max_stall_time
 };
 
 struct GraphCacheStats {

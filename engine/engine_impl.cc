@@ -21,8 +21,11 @@ PoolOptions PoolOptionsFrom(const EngineOptions& options) {
   return {.lanes_per_device = options.lanes_per_device,
           .max_queue_length = options.max_queue_length,
           .max_queued_bytes = options.max_queued_bytes,
+          .max_queue_time = options.max_queue_time,
           .max_execution_time = options.max_execution_time,
           .hang_timeout = options.hang_timeout,
+          .probe_interval = options.probe_interval,
+          .max_stall_time = options.max_stall_time,
           .inline_limit = options.inline_limit,
           .records_programs = options.programs};
 }

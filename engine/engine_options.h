@@ -22,10 +22,17 @@ struct EngineOptions {
   int compile_threads = 1;
   int64_t max_queued_compilations = 256;
   uint64_t max_idle_buffer_bytes = uint64_t{512} << 20;
+  absl::Duration max_queue_time = absl::Minutes(5);  // until it has a lane
   absl::Duration max_execution_time = absl::Minutes(5);
   // How long a lane may stay busy after its execution was given up before its
   // device counts as hung and is quarantined.
   absl::Duration hang_timeout = absl::Seconds(30);
+  // A device that has had nothing to do for so long is asked whether it still
+  // answers.
+  absl::Duration probe_interval = absl::Seconds(10);
+  // Executions wait for a device, and none has ended there for so long: it does
+  // not count as ready.
+  absl::Duration max_stall_time = absl::Minutes(1);
   bool pipelined_compile = true;
   // On devices that record programs, submit what a graph launches as a whole
   // from its second run on a lane on; without it every node is launched.

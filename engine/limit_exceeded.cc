@@ -27,6 +27,7 @@ absl::Status LimitDetails::ToStatus(absl::string_view text) const {
   payload.Add(scope);
   payload.Add(subject);
   payload.Add(may_retry ? 1 : 0);
+  payload.Add(retry_ns);
   status.SetPayload(kTypeUrl, payload.Take());
   return status;
 }
@@ -45,6 +46,7 @@ std::optional<LimitDetails> LimitDetails::FromStatus(
   details.scope = reader.Text();
   details.subject = reader.Text();
   details.may_retry = reader.Number() != 0;
+  details.retry_ns = reader.Number();
   if (!reader.ok()) return std::nullopt;
   return details;
 }

@@ -23,6 +23,7 @@ struct LimitDetails {
   std::string scope;       // whose limit: "graph", "device cpu:0"
   std::string subject;     // what met it; empty when there is no name
   bool may_retry = false;  // waiting helps: a queue, not a size
+  int64_t retry_ns = 0;    // how long, by what waits; 0: nobody knows
 
   // "--max-nodes"
   std::string Flag() const;

@@ -15,6 +15,7 @@
 #include "backends/api/shape.h"
 #include "engine/memory/buffer_pool.h"
 #include "engine/pool/device_wish.h"
+#include "engine/pool/priority.h"
 #include "engine/profile/phase_profile.h"
 #include "engine/profile/trace_buffer.h"
 
@@ -60,6 +61,8 @@ struct QueueLinks {
   Execution* previous = nullptr;
   Execution* next = nullptr;
   int64_t deadline_index = -1;  // in the heap; -1 without a deadline
+  int32_t flow_slot = 0;        // of FlowQueue
+  bool is_aged = false;         // its turn came before a higher priority's
   uint64_t ticket = 0;          // of CompileWaiters
   std::atomic<WaitingRoom*> room{nullptr};
 };
@@ -76,6 +79,16 @@ struct Execution {
   std::shared_ptr<const LoadedGraph> graph;
   absl::InlinedVector<HostValue, 4> inputs;  // in the graph's order
   absl::Time deadline = absl::InfiniteFuture();
+  // How long it may wait for its compilation and a lane, and how long it may
+  // then hold the lane; the engine's own limits hold besides (max_queue_time,
+  // max_execution_time).
+  absl::Duration queue_timeout = absl::InfiniteDuration();
+  absl::Duration execution_timeout = absl::InfiniteDuration();
+  Priority priority = Priority::kNormal;
+  // Whose turn it is among those of one priority: a number that stands for a
+  // session, or for (principal, connection). Those of one number take turns as
+  // one.
+  uint64_t flow = 0;
   DeviceWish wish;
   int trace_capacity = 0;  // launches to trace; 0: no trace
 
@@ -109,6 +122,7 @@ struct Execution {
   // Raised by Engine::Cancel, and by the device when the run's time is up: seen
   // inside launches.
   std::atomic<bool> is_stopped{false};
+  absl::Time queue_deadline = absl::InfiniteFuture();  // of queue_timeout
   int64_t enqueued_ns = 0;
   uint64_t admitted_bytes = 0;
   int64_t expected_ns = 0;  // what its device expects it to take

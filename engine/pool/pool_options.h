@@ -26,8 +26,11 @@ struct PoolOptions {
   int lanes_per_device = 0;
   int64_t max_queue_length = 1024;
   uint64_t max_queued_bytes = uint64_t{1} << 30;
+  absl::Duration max_queue_time = absl::Minutes(5);
   absl::Duration max_execution_time = absl::Minutes(5);
   absl::Duration hang_timeout = absl::Seconds(30);
+  absl::Duration probe_interval = absl::Seconds(10);
+  absl::Duration max_stall_time = absl::Minutes(1);
   absl::Duration inline_limit = absl::Microseconds(50);
   bool records_programs = true;
   RunFunction run = &RunExecution;

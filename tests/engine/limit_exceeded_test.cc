@@ -13,7 +13,8 @@ TEST(LimitDetailsTest, TravelInAStatusBesideItsText) {
                              .unit = "executions",
                              .scope = "device cpu:0",
                              .subject = "a\nb",
-                             .may_retry = true};
+                             .may_retry = true,
+                             .retry_ns = 250'000};
   const absl::Status status =
       details.ToStatus("device cpu:0 has 4 executions queued");
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
@@ -30,6 +31,7 @@ TEST(LimitDetailsTest, TravelInAStatusBesideItsText) {
   EXPECT_EQ(read->scope, "device cpu:0");
   EXPECT_EQ(read->subject, "a\nb");
   EXPECT_TRUE(read->may_retry);
+  EXPECT_EQ(read->retry_ns, 250'000);
 }
 
 TEST(LimitDetailsTest, AreAbsentFromOtherStatuses) {
