@@ -86,9 +86,11 @@ run_tests() {
   return $status
 }
 
-# fuzz SECONDS: every fuzzer in turn, sharing the time.
-fuzz() {
-  if scripts/fuzz.sh "$1"; then
+# A script that tells by its status whether all is well; counts as one test.
+#
+# one_test COMMAND...
+one_test() {
+  if "$@"; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
@@ -96,26 +98,15 @@ fuzz() {
   fi
 }
 
-# Counts as one test.
-compare_nets() {
-  if scripts/compare_nets.py; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    return 1
-  fi
-}
-
-# Counts as one test. Unpacking a Debian with its owners takes root.
+# Unpacking a Debian with its owners takes root.
+#
+# image [--full]
 image() {
   if [ "$(id -u)" -ne 0 ]; then
     echo "skipped: an image is made and run as root"
     skipped=$((skipped + 1))
-  elif scripts/test_image.sh ${1:+"$1"}; then
-    passed=$((passed + 1))
   else
-    failed=$((failed + 1))
-    return 1
+    one_test scripts/test_image.sh "$@"
   fi
 }
 
@@ -137,11 +128,12 @@ step "Set up" scripts/setup.sh || finish
 
 step "Build (release)" build release || finish
 step "Test (release)" run_tests release
-image_option=
-[ $full = yes ] && image_option=--full
-step "Container image" image $image_option
+image_options=()
+[ $full = yes ] && image_options=(--full)
+step "Container image" image "${image_options[@]}"
+step "Deployment files" one_test scripts/test_deployment.sh
 if [ $full = yes ] && [ -n "${TENSORD_SHARED_DIR:-}" ]; then
-  step "Compare nets with ONNX Runtime" compare_nets
+  step "Compare nets with ONNX Runtime" one_test scripts/compare_nets.py
 fi
 
 # Under the sanitizers only what needs no gRPC is built, since the rest takes minutes and Debian's
@@ -160,7 +152,7 @@ else
 fi
 configure=()
 if [ -x build/asan/bin/fuzz_seeds ]; then
-  step "Fuzz" fuzz $fuzz_seconds
+  step "Fuzz" one_test scripts/fuzz.sh $fuzz_seconds
 fi
 # The thread sanitizer has something to look at where threads meet; the rest is one thread's.
 label=threaded
