@@ -13,7 +13,7 @@ import sys
 import yaml
 
 import check_schemas
-from manifests import (KUBERNETES, OVERLAYS, Failed, config_file, name_of, of_kind, options, render, seconds,
+from manifests import (KUBERNETES, OVERLAYS, Failed, Workload, config_file, name_of, of_kind, options, render, seconds,
                        workloads)
 
 DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
@@ -139,9 +139,9 @@ def resource_faults(objects):
             yield f"{workload.name}: the limit of cpu is {limits.get('cpu')}, no whole number, so that a part of one lies idle"
 
 
-def confinement_faults(objects):
+def confinement_faults(containing):
     """The "restricted" profile of Kubernetes' pod security standards, and a root that cannot be written to."""
-    for workload in workloads(objects):
+    for workload in containing:
         wishes = {"runAsNonRoot": True, "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
                   "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"}}
         for key, value in wishes.items():
@@ -189,19 +189,30 @@ def faults(objects, must_be_pinned=False):
     found = list(schema_faults(objects))
     if found:
         return found  # the others take the schemas for granted
-    checks = (selector_faults, mount_faults, port_faults, end_faults, resource_faults, confinement_faults)
+    checks = (selector_faults, mount_faults, port_faults, end_faults, resource_faults)
     try:
         for check in checks:
             found += check(objects)
     except Failed as failed:
         # A fault that mount_faults has told already, or a value that nothing can be computed with.
         found += [str(failed)] if str(failed) not in found else []
-    return found + [*image_faults(objects, must_be_pinned), *metric_faults(objects, adapter_rules())]
+    return found + [*confinement_faults(workloads(objects)), *image_faults(objects, must_be_pinned),
+                    *metric_faults(objects, adapter_rules())]
+
+
+def example_faults(path):
+    """Of a file of one object that is applied by itself, beside an overlay."""
+    item = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return [*schema_faults([item]), *confinement_faults([Workload(item)])]
 
 
 def main():
     folders = sys.argv[1:] or [KUBERNETES / "overlays" / name for name in OVERLAYS]
     count = 0
+    for path in sorted((KUBERNETES / "examples").iterdir()):
+        for fault in example_faults(path):
+            print(f"{path}: {fault}")
+            count += 1
     for folder in folders:
         objects = render(folder)
         found = faults(objects, must_be_pinned=str(folder).endswith("release"))

@@ -90,6 +90,7 @@ class Workload:
 
 
 def workloads(objects):
+    """The daemons."""
     return [Workload(item) for item in of_kind(objects, "Deployment", "ClusterServingRuntime")]
 
 

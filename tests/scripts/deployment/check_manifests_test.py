@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+import yaml
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "scripts/deployment"), str(ROOT / "tests/e2e")]
 
@@ -51,6 +53,22 @@ class Manifests(unittest.TestCase):
             self.assertNotEqual(name, find(RENDERED["cpu"], "ConfigMap")["metadata"]["name"])
             volumes = manifests.workloads(changed)[0].volumes()
             self.assertEqual(volumes["config"]["configMap"]["name"], name)
+
+    def test_examples_are_without_faults(self):
+        path = manifests.KUBERNETES / "examples/first-run.yaml"
+        self.assertEqual(check_manifests.example_faults(path), [])
+        with tempfile.TemporaryDirectory() as folder:
+            planted = pathlib.Path(folder) / path.name
+            planted.write_text(path.read_text(encoding="utf-8").replace("backoffLimit", "backofLimit"), encoding="utf-8")
+            self.assertIn("backofLimit", check_manifests.example_faults(planted)[0])
+
+    def test_the_example_reaches_the_daemon(self):
+        example = manifests.Workload(yaml.safe_load((manifests.KUBERNETES / "examples/first-run.yaml").read_text(encoding="utf-8")))
+        host, port = next(word for word in example.container["command"] if word.startswith("--address=")).split("=")[1].split(":")
+        service = find(RENDERED["cpu"], "Service", host)
+        self.assertEqual(service["spec"]["ports"][0]["port"], int(port))
+        allowed = find(RENDERED["cpu"], "NetworkPolicy")["spec"]["ingress"][0]["from"][0]["podSelector"]["matchLabels"]
+        self.assertLessEqual(allowed.items(), example.labels.items())
 
     # Each plants one fault into a copy of an overlay's objects, and tells a part of the line that must come of it.
 
