@@ -19,6 +19,8 @@ packages=(
   libsmartcols-dev zlib1g-dev libssl-dev
   # Kernels of the CPU. oneDNN's CMake files look for OpenCL, which its package does not bring.
   libdnnl-dev ocl-icd-opencl-dev
+  # Vulkan: headers, the loader and a shader compiler; for tests a software driver and validation
+  libvulkan-dev glslc mesa-vulkan-drivers vulkan-validationlayers
   # Tests: GoogleTest, Clang for fuzzing, thread-safety analysis and formatting, callgrind, Prometheus
   libgtest-dev libgmock-dev clang-14 clang-format-14 libclang-rt-14-dev lld valgrind prometheus curl zstd
   # Tests and scripts in Python (Debian's own /usr/bin/python3)

@@ -29,11 +29,13 @@ def included_files(root, path):
 
 
 def implementations(root, path):
-    """The sources that define what the header at `path` declares: none, one, or C++ beside CUDA."""
+    """The sources that define what the header at `path` declares: none, one, or C++ beside CUDA.
+
+    A shader is a part of the source of the same name beside it, which launches it.
+    """
     stem, extension = os.path.splitext(path)
-    if extension != ".h":
-        return []
-    candidates = (stem + suffix for suffix in (".cc", ".cu"))
+    suffixes = {".h": (".cc", ".cu"), ".cc": (".comp",)}.get(extension, ())
+    candidates = (stem + suffix for suffix in suffixes)
     return [name for name in candidates if os.path.isfile(os.path.join(root, name))]
 
 

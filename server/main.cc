@@ -69,12 +69,13 @@ class Backends {
                                         HostMemoryLimitBytes() / cpu_devices}));
     }
     if (selected(BackendId::kNull) > 0) Add(MakeNullBackend(services));
-    if (selected(BackendId::kCuda) > 0) {
-      AddPlugin(config, BackendId::kCuda, services);
-    } else {
-      unavailable_.emplace_back(BackendId::kCuda, "not in --devices");
+    for (BackendId id : {BackendId::kCuda, BackendId::kVulkan}) {
+      if (selected(id) > 0) {
+        AddPlugin(config, id, services);
+      } else {
+        unavailable_.emplace_back(id, "not in --devices");
+      }
     }
-    unavailable_.emplace_back(BackendId::kVulkan, "not in this version");
   }
 
   const std::vector<Backend*>& all() const { return all_; }

@@ -204,9 +204,8 @@ std::vector<Option> MakeTable() {
            FIELD(advertised_name)),
 
       List("devices", kDevices,
-           "The pool, such as cpu:0,cuda:1; cuda is every GPU, auto is cpu:0 "
-           "and "
-           "every GPU that there is",
+           "The pool, such as cpu:0,cuda:1; cuda and vulkan are every device "
+           "of theirs, auto is cpu:0 and every GPU of CUDA that there is",
            FIELD(device_names)),
       Text("plugin-dir", kDevices,
            "Where the libraries of backends are; empty: beside this program",

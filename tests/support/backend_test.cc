@@ -9,6 +9,9 @@
 #if TENSORD_HAVE_CUDA
 #include "tests/support/cuda_devices.h"
 #endif
+#if TENSORD_HAVE_VULKAN
+#include "tests/support/vulkan_devices.h"
+#endif
 
 namespace tensord {
 namespace {
@@ -64,11 +67,14 @@ std::vector<DeviceParam> FakeParams() {
 }
 
 std::vector<DeviceParam> GpuParams() {
+  std::vector<DeviceParam> params;
 #if TENSORD_HAVE_CUDA
-  return CudaParams();
-#else
-  return {};
+  for (DeviceParam& gpu : CudaParams()) params.push_back(std::move(gpu));
 #endif
+#if TENSORD_HAVE_VULKAN
+  for (DeviceParam& gpu : VulkanParams()) params.push_back(std::move(gpu));
+#endif
+  return params;
 }
 
 }  // namespace

@@ -36,8 +36,9 @@ struct DeviceParam {
   }
 };
 
-// Every device that tests run on: cpu:0, cpu:1, null:0, the fakes, and where
-// there is a CUDA toolkit an emulated GPU (cuda_devices.h).
+// Every device that tests run on: cpu:0, cpu:1, null:0, the fakes, where there
+// is a CUDA toolkit an emulated GPU (cuda_devices.h), and the devices of Vulkan
+// drivers (vulkan_devices.h).
 ::testing::internal::ParamGenerator<DeviceParam> AvailableDevices();
 
 // Those of them whose kernels compute what the operator says: for tests of
