@@ -51,8 +51,9 @@ metrics::EngineStats EngineObserver::Stats(const Engine& engine) const {
     device.queue_depth = static_cast<uint64_t>(status.queue_depth);
     device.queue_bytes = status.queued_bytes;
     device.faults = status.faults;
-    const auto row = RowOf(status.info.id);
-    if (row.has_value() && queue_waits_.IsUsed(*row)) {
+    // These rows, and those of compiling below, are there before the first
+    // event: what Prometheus sees appear with a count has no rate.
+    if (const auto row = RowOf(status.info.id); row.has_value()) {
       device.queue_wait = op_profile::ReadDurations(queue_waits_, *row);
     }
     device.memory_bytes = {{"limit", status.info.memory_limit_bytes},
@@ -77,7 +78,6 @@ metrics::EngineStats EngineObserver::Stats(const Engine& engine) const {
                                         tuning.remembered};
   }
   for (size_t i = 0; i < kPhases.size(); ++i) {
-    if (!compilations_.IsUsed(i)) continue;
     stats.compile_durations.emplace_back(
         kPhases[i], op_profile::ReadDurations(compilations_, i));
   }
