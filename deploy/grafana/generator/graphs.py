@@ -14,9 +14,9 @@ def _cache(board):
         "device in a healthy daemon.", "percentunit", ratio(HITS, f"({HITS} + {MISSES})"),
         steps=((None, "red"), (0.8, "orange"), (0.95, "green")), decimals=1))
     board.add(9, 8, graph(
-        "Does the cache thrash?", "Lookups per second that hit and missed, and compiled graphs that were dropped for room. Misses and evictions "
-        "together: --graph-cache-bytes is too small for what is in use.", "ops",
-        Query(HITS, "hits"), Query(MISSES, "misses"),
+        "Does the cache thrash?", "Lookups per second that had to compile, and compiled graphs that were dropped for room. Both together, for "
+        "long: --graph-cache-bytes is too small for what is in use.", "ops",
+        Query(MISSES, "misses"),
         Query(f"sum(rate(tensord_graph_cache_evictions_total{{{PODS}}}{PER_SECOND}))", "evictions")))
     board.add(9, 8, graph(
         "How large is the cache?", "Graphs and compiled graphs, packed weights included; --graph-cache-bytes is its bound.", "bytes",

@@ -17,6 +17,11 @@ def _share(histogram):
                  f"on (backend) group_left\n{rate(f'{histogram}_sum', BACKENDS, 'backend')}")
 
 
+def _share_of_all(histogram):
+    """Of the time on all chosen backends together, so that a stack of them ends at 1."""
+    return ratio(rate(f"{histogram}_sum", OPS, LABELS), f"on () group_left\n{rate(f'{histogram}_sum', BACKENDS, '')}")
+
+
 def _ranking(board):
     # By the device's clock where the backend has one: a GPU's host time says little of its work.
     share = f"({_share(DEVICE)})\nor on (backend)\n({_share(HOST)})"
@@ -44,13 +49,13 @@ def _ranking(board):
 def _shares(board):
     board.row("Shares")
     board.add(12, 9, graph(
-        "Which operators take the host's time?", f"The ten with the most, by share of all operators' host time. {SAMPLED} "
+        "Which operators take the host's time?", f"The ten with the most, by share of all operators' host time on the chosen backends. {SAMPLED} "
         f"{ENQUEUE}", "percentunit",
-        Query(top(10, _share(HOST), LABELS, seconds_in_range(HOST, OPS, LABELS)), NAME), stacked=True))
+        Query(top(10, _share_of_all(HOST), LABELS, seconds_in_range(HOST, OPS, LABELS)), NAME), stacked=True))
     board.add(12, 9, graph(
         "Which operators take the devices' time?", f"The same by the devices' own clocks, for backends that have one. {SAMPLED}",
         "percentunit",
-        Query(top(10, _share(DEVICE), LABELS, seconds_in_range(DEVICE, OPS, LABELS)), NAME), stacked=True))
+        Query(top(10, _share_of_all(DEVICE), LABELS, seconds_in_range(DEVICE, OPS, LABELS)), NAME), stacked=True))
 
 
 def _latencies(board, title, histogram, where):
