@@ -13,22 +13,26 @@ class Failed(Exception):
 
 
 class Daemon:
-    """tensord from `folder`, on a unix socket and a free port, with these further arguments."""
+    """tensord from `folder`, on a unix socket and a free port, with these further arguments.
 
-    def __init__(self, folder, arguments):
+    With `has_metrics` the metrics page is at `self.metrics_address`.
+    """
+
+    def __init__(self, folder, arguments, has_metrics=False):
         self._state = tempfile.TemporaryDirectory()
         state = pathlib.Path(self._state.name)
         ports = state / "ports.json"
         self.process = subprocess.Popen(
-            [folder / "tensord", "--listen", f"127.0.0.1:0,unix:{state}/socket", "--metrics-listen", "off",
-             "--port-file", ports, "--log-level", "error", *arguments])
+            [folder / "tensord", "--listen", f"127.0.0.1:0,unix:{state}/socket",
+             "--metrics-listen", "127.0.0.1:0" if has_metrics else "off", "--port-file", ports, "--log-level", "error", *arguments])
         while not ports.exists():
             if self.process.poll() is not None:
                 raise Failed(f"the daemon ended with {self.process.returncode}")
             time.sleep(0.02)
-        addresses = json.loads(ports.read_text(encoding="utf-8"))["grpc"]
+        written = json.loads(ports.read_text(encoding="utf-8"))
         self.address = {"unix" if address.startswith("unix:") else "tcp": address
-                        for address in addresses}
+                        for address in written["grpc"]}
+        self.metrics_address = written.get("metrics")
 
     def __enter__(self):
         return self

@@ -132,6 +132,7 @@ image_options=()
 [ $full = yes ] && image_options=(--full)
 step "Container image" image "${image_options[@]}"
 step "Deployment files" one_test scripts/test_deployment.sh
+step "Observability" one_test scripts/test_observability.sh
 if [ $full = yes ] && [ -n "${TENSORD_SHARED_DIR:-}" ]; then
   step "Compare nets with ONNX Runtime" one_test scripts/compare_nets.py
 fi

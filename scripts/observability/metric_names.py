@@ -19,21 +19,37 @@ class Metric:
     unit: str
     labels: list
     help: str
+    query: str   # that the list itself gives for reading it
 
 
-_STRINGS = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
-_ROW = re.compile(rf'X\(\s*k\w+,\s*"(\w+)",\s*k(\w+),\s*"(\w+)",\s*"([\w,]*)",\s*{_STRINGS}[,)]')
+_TOKEN = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|(\w+)|([,)]))')
+
+
+def _arguments(text, at):
+    """Of a macro's call that opens before `at`: its arguments, literals that stand beside each other as one."""
+    arguments = [""]
+    while True:
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise ValueError(f"{text[at:at + 40]!r} is no argument of a row")
+        at = match.end()
+        literal, word, mark = match.groups()
+        if mark == ")":
+            return arguments
+        if mark == ",":
+            arguments.append("")
+        else:
+            arguments[-1] += word if literal is None else literal.replace('\\"', '"')
 
 
 def read_metrics(path=HEADER):
     """{name: Metric}, in the header's order."""
     text = path.read_text(encoding="utf-8").replace("\\\n", "\n")
-    rows = _ROW.findall(text)
-    if len(rows) != len(re.findall(r"\bX\(\s*k\w+,", text)):
-        raise ValueError(f"{path}: not every row could be read")
-    return {name: Metric(name, kind.lower(), unit, labels.split(",") if labels else [],
-                         "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)).replace('\\"', '"'))
-            for name, kind, unit, labels, text in rows}
+    metrics = {}
+    for row in re.finditer(r"\bX\((?=\s*k\w+,)", text):
+        _, name, kind, unit, labels, help_, *_, query = _arguments(text, row.end())
+        metrics[name] = Metric(name, kind[1:].lower(), unit, labels.split(",") if labels else [], help_, query)
+    return metrics
 
 
 def read_duration_edges(path=DURATIONS):
