@@ -14,6 +14,7 @@
 #     kernels     every kernel against the CPU's
 #     conformance ONNX's cases of tier 1 on cuda:0
 #     models      the real models' own data on cuda:0 (build/gpu-models)
+#     metrics     records the metrics page under load, for the dashboards' pictures (docs/grafana.md)
 #     sanitizer   compute-sanitizer over the kernels' test, where the machine allows it
 #     fault       a kernel that traps, in a process of its own; always last
 #
@@ -35,7 +36,7 @@ gpu_unpack || exit 2
 
 steps=("$@")
 if [ ${#steps[@]} -eq 0 ]; then
-  steps=(machine contract kernels conformance models sanitizer fault)
+  steps=(machine contract kernels conformance models metrics sanitizer fault)
 fi
 
 passed=()
@@ -108,14 +109,27 @@ run_models() {
   return $status
 }
 
+# As in the shared folder, where scripts/observability/load.py looks.
+models=$unpacked/shared/models/real
+
+unpack_models() {
+  [ -d "$models" ] && return
+  mkdir -p "$models"
+  tar -C "$models" -xJf build/gpu-models/models.tar.xz
+}
+
 step_models() {
   [ -d build/gpu-models ] || { skip models "no build/gpu-models"; return; }
-  local folder=$unpacked/models
-  if [ ! -d "$folder" ]; then
-    mkdir -p "$folder"
-    tar -C "$folder" -xJf build/gpu-models/models.tar.xz || { failed+=(models); return; }
+  unpack_models || { failed+=(models); return; }
+  run models 540 bash -c 'run_models "$1"' _ "$models"
+}
+
+step_metrics() {
+  if [ -d build/gpu-models ]; then
+    unpack_models || { failed+=(metrics); return; }
   fi
-  run models 540 bash -c 'run_models "$1"' _ "$folder"
+  TENSORD_SHARED_DIR=$unpacked/shared run metrics 120 python3 scripts/observability/record_pages.py --bin "$bin" \
+    --device cuda:0 --seconds 60 --out "$logs/metrics-pages.jsonl.gz"
 }
 
 step_sanitizer() {
