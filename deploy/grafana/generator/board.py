@@ -16,23 +16,23 @@ OPS = f'{BACKENDS}, op=~"$op"'
 DEVICES = f'{PODS}, device=~"($backend):.*"'
 
 
-def rate(metric, selector, by):
+def rate(metric, selector, by, window="$__rate_interval"):
     """Per second, summed up by these labels."""
-    return f"sum by ({by}) (rate({metric}{{{selector}}}[$__rate_interval]))"
+    return f"sum by ({by}) (rate({metric}{{{selector}}}[{window}]))"
 
 
 def ratio(numerator, denominator):
     return f"{numerator}\n/\n{denominator}"
 
 
-def mean(histogram, selector, by):
+def mean(histogram, selector, by, **window):
     """Of a histogram: what one observation had on average. Sum by count, never a sum alone, which is busy time."""
-    return ratio(rate(f"{histogram}_sum", selector, by), rate(f"{histogram}_count", selector, by))
+    return ratio(rate(f"{histogram}_sum", selector, by, **window), rate(f"{histogram}_count", selector, by, **window))
 
 
-def quantile(q, histogram, selector, by=""):
+def quantile(q, histogram, selector, by="", **window):
     labels = f"{by}, le" if by else "le"
-    return f"histogram_quantile({q}, {rate(f'{histogram}_bucket', selector, labels)})"
+    return f"histogram_quantile({q}, {rate(f'{histogram}_bucket', selector, labels, **window)})"
 
 
 def top(count, expression, by, ranked_by):
@@ -130,7 +130,7 @@ def states(title, description, expression, legend, names):
 
 
 def ranking(title, description, labels, columns, sorted_by):
-    """A table of now, a row for each set of `labels`. `columns`: name to (expression, unit), the first's unit the panel's."""
+    """A table of one instant, a row for each set of `labels`. `columns`: name to (expression, unit), the first's unit the panel's."""
     first_unit = next(iter(columns.values()))[1]
     panel = _started(table.Panel(), title, description, first_unit)
     renamed = {}

@@ -11,10 +11,14 @@ SAMPLED = "Of sampled executions, which stand for all."
 ENQUEUE = "Where launches only enqueue (GPUs) this is the enqueue, not the work."
 
 
+# What a table shows is of the whole range, not of its last moment.
+WHOLE = {"window": "$__range"}
+
+
 def _share(histogram):
     """Of the time of all operators on a backend, chosen or not."""
-    return ratio(rate(f"{histogram}_sum", OPS, LABELS),
-                 f"on (backend) group_left\n{rate(f'{histogram}_sum', BACKENDS, 'backend')}")
+    return ratio(rate(f"{histogram}_sum", OPS, LABELS, **WHOLE),
+                 f"on (backend) group_left\n{rate(f'{histogram}_sum', BACKENDS, 'backend', **WHOLE)}")
 
 
 def _share_of_all(histogram):
@@ -27,13 +31,14 @@ def _ranking(board):
     share = f"({_share(DEVICE)})\nor on (backend)\n({_share(HOST)})"
     board.add(24, 10, ranking(
         "Which operators take the time?",
-        "Share: of all operators' time on that backend, on the device where it has a clock of its own, else on the host. "
-        f"Means are of a launch, p99 of the host. {SAMPLED} Launches are all of them.", ["op", "backend"], {
+        "In the range that is shown. Share: of all operators' time on that backend, on the device where it has a clock of its own, else "
+        f"on the host. Mean and p99 are of a launch. {SAMPLED} Launches are all of them.", ["op", "backend"], {
             "share": (share, "percentunit"),
-            "launches": (rate("tensord_op_launches_total", OPS, LABELS), "ops"),
-            "host mean": (mean(HOST, OPS, LABELS), "s"),
-            "host p99": (quantile(0.99, HOST, OPS, LABELS), "s"),
-            "device mean": (mean(DEVICE, OPS, LABELS), "s"),
+            "launches": (rate("tensord_op_launches_total", OPS, LABELS, **WHOLE), "ops"),
+            "host mean": (mean(HOST, OPS, LABELS, **WHOLE), "s"),
+            "host p99": (quantile(0.99, HOST, OPS, LABELS, **WHOLE), "s"),
+            "device mean": (mean(DEVICE, OPS, LABELS, **WHOLE), "s"),
+            "device p99": (quantile(0.99, DEVICE, OPS, LABELS, **WHOLE), "s"),
         }, sorted_by="share"))
     board.add(12, 4, number(
         "How many launches do the samples stand for?", "Launches that were made for each one that was timed on the host. With "
