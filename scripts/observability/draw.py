@@ -21,6 +21,8 @@ GRID = "#d8dce2"
 STAT_COLOURS = {"green": "#2f8f4e", "orange": "#d9730d", "red": "#c4162a", "blue": "#1f60c4"}
 # Series shown in a legend; the rest are drawn without a name.
 LEGEND_LINES = 6
+# Cells of a heat map in a line, at most: narrower ones are nothing but their edges.
+HEAT_COLUMNS = 48
 
 
 def _scaled(value, steps):
@@ -147,10 +149,14 @@ class Painter:
         rows = sorted(((float(labels["le"]), self._aligned(points)) for labels, points in answer), key=lambda row: row[0])
         cumulative = numpy.nan_to_num(numpy.array([values for _, values in rows]))
         cells = numpy.maximum(numpy.diff(cumulative, axis=0, prepend=0), 0)
+        width = math.ceil(cells.shape[1] / HEAT_COLUMNS)
+        starts = numpy.arange(0, cells.shape[1], width)
+        edges = numpy.append(starts, cells.shape[1])
+        cells = numpy.add.reduceat(cells, starts, axis=1) / numpy.diff(edges)
         used = numpy.flatnonzero(cells.sum(axis=1))
         low, high = max(0, used.min() - 1), min(len(rows), used.max() + 2)
         shown = numpy.ma.masked_less_equal(cells[low:high], 0)
-        mesh = axes.pcolormesh(numpy.append(self._times(), self._times()[-1] + 1) - 0.5, numpy.arange(high - low + 1), shown,
+        mesh = axes.pcolormesh(edges, numpy.arange(high - low + 1), shown,
                                cmap="Oranges", norm=colors.PowerNorm(0.5, vmin=0), edgecolors="white", linewidth=0.05)
         axes.set_yticks(numpy.arange(high - low) + 1, ["∞" if math.isinf(edge) else text_of(edge, unit)
                                                        for edge, _ in rows[low:high]])
