@@ -63,9 +63,19 @@ install_packages() {
   fi
   echo "setup: installing ${#missing[@]} packages with apt-get"
   "${sudo[@]}" apt-get update -qq
-  # RUNLEVEL=1 keeps apt from starting the service of the prometheus package: tests start their own.
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
+  # Debian starts the services that it installs, now and at each boot; tests start a Prometheus of their own. What the
+  # machine itself says of services (policy-rc.d) stays.
+  local policy=/usr/sbin/policy-rc.d
+  if [ ! -e $policy ]; then
+    trap "${sudo[*]} rm -f $policy" EXIT
+    printf '#!/bin/sh\nexit 101\n' | "${sudo[@]}" tee $policy >/dev/null
+    "${sudo[@]}" chmod 755 $policy
+  fi
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  if [[ " ${missing[*]} " == *" prometheus "* ]] && is_installed prometheus; then
+    "${sudo[@]}" update-rc.d prometheus disable
+  fi
   for package in "${missing[@]}"; do
     is_installed "$package" || { echo "setup: $package is still missing" >&2; exit 1; }
   done
