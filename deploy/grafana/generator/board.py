@@ -114,7 +114,7 @@ def heat_map(title, description, unit, histogram, selector):
              .y_axis(heatmap.YAxisConfig().unit(unit))
              .color(heatmap.HeatmapColorOptions().mode(heatmap_models.HeatmapColorMode.SCHEME).scheme("Oranges")
                     .steps(64).exponent(0.5))
-             .cell_gap(1).show_legend())
+             .cell_gap(1).show_legend().show_tooltip())
     return _with_queries(panel, [Query(rate(f"{histogram}_bucket", selector, "le"), "{{le}}")],
                          form=prometheus_models.PromQueryFormat.HEATMAP)
 
