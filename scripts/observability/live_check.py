@@ -12,6 +12,7 @@ on that no query may be empty. --pictures draws what the dashboards would show, 
 """
 
 import argparse
+import gzip
 import json
 import math
 import pathlib
@@ -253,7 +254,14 @@ def main():
     parser.add_argument("--pictures", type=pathlib.Path, help="draw the dashboards there; needs matplotlib")
     parser.add_argument("--recorded", type=pathlib.Path, help="play this instead")
     options = parser.parse_args()
-    return play(options) if options.recorded else run(options)
+    for needed in [options.recorded] if options.recorded else [options.bin / "tensord", options.bin / "tensordctl"]:
+        if not needed.is_file():
+            parser.error(f"there is no {needed}")
+    try:
+        return play(options) if options.recorded else run(options)
+    except (load_maker.Failed, prometheus_process.Failed, daemon_process.Failed, gzip.BadGzipFile) as failure:
+        print(f"FAULT: {failure}")
+        return 1
 
 
 if __name__ == "__main__":

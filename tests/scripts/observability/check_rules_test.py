@@ -6,6 +6,8 @@ import sys
 import tempfile
 import unittest
 
+import yaml
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "scripts/observability"))
 
@@ -21,6 +23,14 @@ EDGES = set(metric_names.read_duration_edges())
 class Rules(unittest.TestCase):
     def test_they_have_no_faults(self):
         self.assertEqual(list(check_rules.check(FOLDER, RUNBOOKS, SERIES, EDGES)), [])
+
+
+    def test_they_are_rules_of_the_operator_when_indented(self):
+        """The README's command for a PrometheusRule is `spec:` and the file below it."""
+        for path in (FOLDER / "rules").glob("*.yml"):
+            text = path.read_text(encoding="utf-8")
+            indented = "spec:\n" + "".join(f"  {line}" for line in text.splitlines(keepends=True))
+            self.assertEqual(yaml.safe_load(indented), {"spec": yaml.safe_load(text)})
 
 
 class PlantedFaults(unittest.TestCase):
