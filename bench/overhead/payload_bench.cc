@@ -1,7 +1,8 @@
-// What large tensors cost: Execute of y = Relu(x) on the null backend with so
-// many MiB in and out, beside calls of the same bytes that do less: PooledEcho
-// copies them once into pooled memory and answers from another pooled buffer,
-// Discard answers with nothing. By one client, in turns.
+// What large tensors cost on the null backend, beside calls of the same bytes
+// that do less. In and out: y = Relu(x), beside PooledEcho, which copies once
+// into pooled memory and answers from another pooled buffer. In alone: y =
+// ReduceMax(x), one element, beside Discard, which answers with nothing. By one
+// client, in turns.
 //
 //   payload_bench ADDRESS [--rounds N] [--round-ms N] [--open N] [--mib N]
 //
@@ -21,8 +22,8 @@ namespace tensord {
 namespace {
 
 struct Options {
-  int64_t rounds = 5;
-  int64_t round_ms = 1000;
+  int64_t rounds = 8;
+  int64_t round_ms = 500;
   int64_t open = 2;
   int64_t mib = 1;
 };
@@ -30,33 +31,41 @@ struct Options {
 void Run(const std::string& address, const Options& options) {
   const int64_t elements = options.mib << 18;
   const auto channel = Connect(address);
-  const grpc::ByteBuffer request =
-      BufferOf(ReluRequest(SubmitRelu(*channel, elements), elements));
-  const struct {
+  const auto request = [&](const char* op) {
+    return BufferOf(NodeRequest(SubmitNode(*channel, op, elements), elements));
+  };
+  const grpc::ByteBuffer both_ways = request("Relu");
+  const grpc::ByteBuffer in_only = request("ReduceMax");
+  struct Method {
     const char* name;
     const char* method;
-  } kMethods[] = {{"execute", kExecute},
-                  {"pooled_echo", kPooledEcho},
-                  {"discard", kDiscard}};
-  Totals warm_up, totals[3];
+    const grpc::ByteBuffer& request;
+    Totals totals = {};
+  };
+  Method methods[] = {{"execute", kExecute, both_ways},
+                      {"pooled_echo", kPooledEcho, both_ways},
+                      {"execute_in", kExecute, in_only},
+                      {"discard", kDiscard, in_only}};
+  Totals warm_up;
   for (int64_t round = -1; round < options.rounds; ++round) {
-    for (int i = 0; i < 3; ++i) {
-      RunUnary(*channel, kMethods[i].method, request,
-               static_cast<int>(options.open),
+    for (Method& it : methods) {
+      RunUnary(*channel, it.method, it.request, static_cast<int>(options.open),
                std::chrono::milliseconds(options.round_ms),
-               round < 0 ? warm_up : totals[i]);
+               round < 0 ? warm_up : it.totals);
     }
   }
-  for (int i = 0; i < 3; ++i) {
+  for (Method& it : methods) {
     nlohmann::ordered_json line = {{"mib", options.mib}};
-    line.update(
-        JsonOf(kMethods[i].name, static_cast<int>(options.open), totals[i]));
-    line["mib_per_s"] = totals[i].rate() * static_cast<double>(options.mib);
+    line.update(JsonOf(it.name, static_cast<int>(options.open), it.totals));
+    line["mib_per_s"] = it.totals.rate() * static_cast<double>(options.mib);
     Print(line);
   }
+  const auto rate = [&](size_t i) { return methods[i].totals.rate(); };
   Print({{"mib", options.mib},
-         {"pooled_echo_ratio", totals[0].rate() / totals[1].rate()},
-         {"upload_ratio", totals[0].rate() / totals[2].rate()}});
+         {"pooled_echo_ratio", rate(0) / rate(1)},
+         {"upload_ratio", rate(2) / rate(3)},
+         {"both_ways_to_upload_ratio", rate(0) / rate(3)},
+         {"echo_to_upload_ratio", rate(1) / rate(3)}});
 }
 
 }  // namespace

@@ -101,7 +101,8 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
                                    arguments);
 }
 
-std::string SubmitRelu(grpc::ChannelInterface& channel, int64_t elements) {
+std::string SubmitNode(grpc::ChannelInterface& channel, const std::string& op,
+                       int64_t elements) {
   v1::SubmitGraphRequest request;
   v1::Graph& graph = *request.mutable_graph();
   graph.set_opset_version(17);
@@ -110,7 +111,7 @@ std::string SubmitRelu(grpc::ChannelInterface& channel, int64_t elements) {
   input.set_dtype(v1::DTYPE_FLOAT32);
   input.add_dims()->set_size(elements);
   v1::Node& node = *graph.add_nodes();
-  node.set_op("Relu");
+  node.set_op(op);
   node.add_inputs("x");
   node.add_outputs("y");
   graph.add_outputs("y");
@@ -119,7 +120,7 @@ std::string SubmitRelu(grpc::ChannelInterface& channel, int64_t elements) {
       .graph_id();
 }
 
-std::string ReluRequest(const std::string& graph_id, int64_t elements) {
+std::string NodeRequest(const std::string& graph_id, int64_t elements) {
   v1::ExecuteRequest request;
   request.set_graph_id(graph_id);
   v1::ExecuteInput& input = *request.add_inputs();

@@ -44,11 +44,12 @@ Response Call(grpc::ChannelInterface& channel, const char* method,
   return response;
 }
 
-// Submits y = Relu(x), x of so many float32s. Its id.
-std::string SubmitRelu(grpc::ChannelInterface& channel, int64_t elements);
+// Submits y = op(x), x of so many float32s. Its id.
+std::string SubmitNode(grpc::ChannelInterface& channel, const std::string& op,
+                       int64_t elements);
 
 // A serialised ExecuteRequest for it.
-std::string ReluRequest(const std::string& graph_id, int64_t elements);
+std::string NodeRequest(const std::string& graph_id, int64_t elements);
 
 grpc::ByteBuffer BufferOf(const std::string& bytes);
 

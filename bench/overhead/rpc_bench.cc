@@ -41,8 +41,9 @@ class Bench {
         rounds_(options.rounds),
         round_length_(std::chrono::milliseconds(options.round_ms)),
         channel_(Connect(address)),
-        request_(BufferOf(ReluRequest(SubmitRelu(*channel_, options.elements),
-                                      options.elements))) {}
+        request_(BufferOf(
+            NodeRequest(SubmitNode(*channel_, "Relu", options.elements),
+                        options.elements))) {}
 
   Ratios Compare(int concurrency) {
     const auto run = [&](const char* method, Totals& totals) {

@@ -147,7 +147,7 @@ void Run(const std::string& address, const Options& options) {
   constexpr int64_t kElements = 16;
   const auto channel = Connect(address);
   const std::string request =
-      ReluRequest(SubmitRelu(*channel, kElements), kElements);
+      NodeRequest(SubmitNode(*channel, "Relu", kElements), kElements);
   v1::ExecuteStreamRequest message;
   message.set_correlation_id("0");
   message.mutable_request()->ParseFromString(request);
