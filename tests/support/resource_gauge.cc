@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <system_error>
 
 #include "tests/support/sanitizers.h"
 
@@ -36,6 +39,12 @@ int64_t StatusBytes(const std::string& name) {
   return 0;
 }
 
+int64_t EntryCount(const char* folder) {
+  std::error_code error;
+  const std::filesystem::directory_iterator entries(folder, error);
+  return error ? 0 : std::distance(begin(entries), end(entries));
+}
+
 }  // namespace
 
 ResourceGauge::ResourceGauge() {
@@ -53,6 +62,10 @@ double ResourceGauge::CpuSeconds() const {
 int64_t ResourceGauge::PeakBytes() const {
   return std::max<int64_t>(0, StatusBytes("VmHWM") - start_bytes_);
 }
+
+int64_t OpenFileCount() { return EntryCount("/proc/self/fd"); }
+
+int64_t ThreadCount() { return EntryCount("/proc/self/task"); }
 
 double BuildSlowdown() {
 #if TENSORD_ADDRESS_SANITIZER || TENSORD_THREAD_SANITIZER

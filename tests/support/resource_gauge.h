@@ -28,6 +28,11 @@ class ResourceGauge {
   int64_t start_bytes_;
 };
 
+// What the process has open now. Libraries end threads and close connections in
+// their own time, so ask again until it is as few as expected.
+int64_t OpenFileCount();
+int64_t ThreadCount();
+
 // How many times longer this build takes than one that is optimised, at most: a
 // limit on time is multiplied by it.
 double BuildSlowdown();
