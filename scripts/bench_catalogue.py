@@ -14,7 +14,7 @@ IDENTITY = "identity"
 GROUPS = ["counted", "real", "nets", "single"]
 
 # Extents for the nets' symbols: one sentence, one picture, one step behind 128 tokens, 64 steps.
-SYMBOLS = {"batch": 1, "sequence": 128, "time": 64, "past": 128, "total": 129}
+SYMBOLS = {"batch": 1, "n": 1024, "sequence": 128, "time": 64, "past": 128, "total": 129}
 STEP = {"sequence": 1}  # of the nets that have a past
 
 
@@ -63,8 +63,14 @@ def mlp4x1024(make_nets, name):
     return net.output(x, "y", ["batch", 1024])
 
 
+def negative(make_nets, name):
+    """x[n] -> y[n]: answers as large as requests."""
+    net = make_nets.Net(name)
+    return net.output(net.op("Neg", net.input("x", ["n"])), "y", ["n"])
+
+
 # Beside those of make_nets.py, by the same means.
-OWN_NETS = {"mlp4x1024": mlp4x1024}
+OWN_NETS = {"mlp4x1024": mlp4x1024, "negative": negative}
 
 
 def write_net(name, folder):

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -22,12 +23,15 @@ class Daemon:
         self._state = tempfile.TemporaryDirectory()
         state = pathlib.Path(self._state.name)
         ports = state / "ports.json"
-        self.process = subprocess.Popen(
-            [folder / "tensord", "--listen", f"127.0.0.1:0,unix:{state}/socket",
-             "--metrics-listen", "127.0.0.1:0" if has_metrics else "off", "--port-file", ports, "--log-level", "error", *arguments])
+        self._log = state / "log"
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [folder / "tensord", "--listen", f"127.0.0.1:0,unix:{state}/socket",
+                 "--metrics-listen", "127.0.0.1:0" if has_metrics else "off", "--port-file", ports, *arguments],
+                stderr=log)
         while not ports.exists():
             if self.process.poll() is not None:
-                raise Failed(f"the daemon ended with {self.process.returncode}")
+                raise Failed(f"the daemon ended with {self.process.returncode}: {self.log()[-1000:]}")
             time.sleep(0.02)
         written = json.loads(ports.read_text(encoding="utf-8"))
         self.address = {"unix" if address.startswith("unix:") else "tcp": address
@@ -53,6 +57,14 @@ class Daemon:
             status = None
             self.process.kill()
         return time.monotonic() - start, status
+
+    def log(self):
+        return self._log.read_text(encoding="utf-8", errors="replace")
+
+    def stopped(self):
+        """What it told at its end, by name: how many of its runs succeeded, for one."""
+        lines = [line for line in self.log().splitlines() if " stopped " in line]
+        return dict(re.findall(r"(\w+)=(\w+)", lines[-1])) if lines else {}
 
     def _status(self, key):
         for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii").splitlines():
