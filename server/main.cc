@@ -156,7 +156,8 @@ void LogStart(const ServerConfig& config, const Engine& engine,
 
 // Not ready, then GOAWAY, then the end of what runs.
 void Drain(const ServerConfig& config, RpcServer& server, Engine& engine,
-           const char* signal, ServerLogger& log) {
+           const metrics::ExecutionMetrics& executions, const char* signal,
+           ServerLogger& log) {
   const std::vector<Logger::Field> fields = {
       {"signal", signal},
       {"grace", absl::FormatDuration(config.drain_grace)},
@@ -171,8 +172,14 @@ void Drain(const ServerConfig& config, RpcServer& server, Engine& engine,
   engine.AwaitIdle(deadline);
   const bool is_done = server.Shutdown(deadline);
   if (!is_done) absl::SleepFor(kLastAnswers);
-  const std::vector<Logger::Field> end = {
+  // How all runs ended, so that who counts their answers can compare.
+  std::vector<Logger::Field> end = {
       {"cut_off", is_done ? "nothing" : "calls that were still running"}};
+  for (size_t i = 0; i < metrics::kExecutionOutcomeCount; ++i) {
+    const auto outcome = static_cast<metrics::ExecutionOutcome>(i);
+    end.push_back({metrics::ExecutionOutcomeName(outcome),
+                   absl::StrCat(executions.count(outcome))});
+  }
   log.Log(is_done ? LogSeverity::kInfo : LogSeverity::kWarning, "stopped", end);
 }
 
@@ -247,7 +254,7 @@ absl::Status Serve(const ServerConfig& config, ServerLogger& log) {
   }
 
   const char* signal = AwaitTermination();
-  Drain(config, *server, *engine, signal, log);
+  Drain(config, *server, *engine, executions, signal, log);
   log.Flush();
   std::fflush(nullptr);
   // Not a return: after large answers gRPC may take ten seconds to join its own

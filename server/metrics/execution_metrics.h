@@ -52,6 +52,10 @@ class ExecutionMetrics {
     rejections_.Add(static_cast<size_t>(reason), 1);
   }
 
+  uint64_t count(ExecutionOutcome outcome) const {
+    return outcomes_.Read(static_cast<size_t>(outcome));
+  }
+
   // All of the closed lists, also at 0: an alert on a rate needs the 0 before
   // the first.
   void Collect(Page& page) const;

@@ -55,17 +55,22 @@ class ActiveCalls {
     return sent_count_.load(std::memory_order_acquire);
   }
 
-  // False when there still are some at `deadline`. Looks again and again: it is
-  // for the end of the process, and costs the calls nothing.
-  bool AwaitNone(absl::Time deadline) const {
-    while (count() > 0) {
+  // False when there still are some at `deadline`. These look again and again:
+  // they are for the end of the process, and cost the calls nothing.
+  bool AwaitNone(absl::Time deadline) const { return Await(count_, deadline); }
+  bool AwaitSent(absl::Time deadline) const {
+    return Await(sent_count_, deadline);
+  }
+
+ private:
+  static bool Await(const std::atomic<int64_t>& count, absl::Time deadline) {
+    while (count.load(std::memory_order_acquire) > 0) {
       if (absl::Now() >= deadline) return false;
       absl::SleepFor(absl::Milliseconds(2));
     }
     return true;
   }
 
- private:
   alignas(64) std::atomic<int64_t> count_{0};
   alignas(64) std::atomic<int64_t> sent_count_{0};
 };

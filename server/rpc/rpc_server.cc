@@ -38,6 +38,10 @@ constexpr int kMaxPingStrikes = 3;
 // goes.
 constexpr absl::Duration kAgeGraceSlack = absl::Seconds(30);
 
+// How long a client may take to acknowledge the end of its connection. One that
+// lets it lie idle looks at it every five seconds.
+constexpr absl::Duration kLastReadTime = absl::Seconds(5);
+
 // How long buffers of answers may still be with the transport afterwards.
 constexpr absl::Duration kBufferReturnTime = absl::Seconds(5);
 
@@ -156,12 +160,25 @@ absl::Status RpcServer::Listen() {
 }
 
 bool RpcServer::Shutdown(absl::Time deadline) {
+  const ActiveCalls& calls = environment_.active_calls;
   streams_.Drain();
+  // Behind a GOAWAY gRPC closes a connection as soon as its last answer is in
+  // the socket. Megabytes of it may still be there, and are dropped by the
+  // first thing that the client sends to a socket that is closed. One that
+  // comes behind the answers is acknowledged by a client who has read them.
+  // Half of the time is for them, since downloads may go on for as long.
+  const absl::Time now = absl::Now();
+  calls.AwaitSent(std::min(now + (deadline - now) / 2, deadline));
   // On a thread of its own: it also waits for health watches, which nobody
   // ends before the deadline, and there is no need to.
-  shutdown_ = std::thread(
-      [this, deadline] { server_->Shutdown(absl::ToChronoTime(deadline)); });
-  return environment_.active_calls.AwaitNone(deadline);
+  shutdown_ = std::thread([this, deadline] {
+    server_->Shutdown(absl::ToChronoTime(deadline));
+    has_shut_down_.Notify();
+  });
+  const bool is_done = calls.AwaitNone(deadline);
+  has_shut_down_.WaitForNotificationWithDeadline(
+      std::min(deadline, absl::Now() + kLastReadTime));
+  return is_done;
 }
 
 RpcServer::~RpcServer() {
@@ -171,10 +188,7 @@ RpcServer::~RpcServer() {
   readiness_.reset();
   server_->Wait();
   server_.reset();
-  const absl::Time deadline = absl::Now() + kBufferReturnTime;
-  while (environment_.active_calls.sent_count() > 0 && absl::Now() < deadline) {
-    absl::SleepFor(absl::Milliseconds(1));
-  }
+  environment_.active_calls.AwaitSent(absl::Now() + kBufferReturnTime);
 }
 
 }  // namespace tensord

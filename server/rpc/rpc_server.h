@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "server/rpc/execute_stream.h"
 #include "server/rpc/graph_submitter.h"
@@ -44,7 +45,8 @@ class RpcServer {
 
   // Takes no new calls, tells clients to go elsewhere (GOAWAY), and waits for
   // the calls under way: false when some were still there at `deadline`, and
-  // are cancelled. Once.
+  // are cancelled. Then waits, a few seconds at most, until clients have read
+  // their answers, so that the process may end. Once.
   bool Shutdown(absl::Time deadline);
 
  private:
@@ -60,6 +62,7 @@ class RpcServer {
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<Readiness> readiness_;
   std::thread shutdown_;
+  absl::Notification has_shut_down_;
 };
 
 }  // namespace tensord

@@ -144,10 +144,7 @@ class ServingTest : public ServerTest {
   void ExpectNothingOpen() {
     EXPECT_TRUE(engine_->AwaitIdle(absl::Now() + absl::Seconds(30)));
     EXPECT_TRUE(active_calls_.AwaitNone(absl::Now() + absl::Seconds(30)));
-    const absl::Time deadline = absl::Now() + absl::Seconds(30);
-    while (active_calls_.sent_count() > 0 && absl::Now() < deadline) {
-      absl::SleepFor(absl::Milliseconds(1));
-    }
+    EXPECT_TRUE(active_calls_.AwaitSent(absl::Now() + absl::Seconds(30)));
   }
 
   std::unique_ptr<v1::ExecutionService::Stub> executions;
