@@ -11,6 +11,7 @@ import struct
 import subprocess
 import termios
 import threading
+import urllib.request
 
 ROOT = os.environ.get("TENSORD_SOURCE_DIR") or os.path.abspath(
     os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
@@ -64,6 +65,20 @@ class Daemon:
                 self.address, self.metrics_url = serving.groups()
                 started.set()
         started.set()  # it has ended
+
+    def metric(self, name, **labels):
+        """The sum of the samples that have these labels, right now."""
+        with urllib.request.urlopen(self.metrics_url, timeout=PATIENCE_S) as page:
+            text = page.read().decode()
+        wanted = [f'{label}="{value}"' for label, value in labels.items()]
+        samples = re.findall(rf"^{name}(?:\{{(.*)\}})? (\S+)$", text, re.MULTILINE)
+        return sum(float(value) for found, value in samples
+                   if all(label in found for label in wanted))
+
+    def stopped(self):
+        """What the daemon told at its end, by name."""
+        line = next(line for line in self.log if " stopped " in line)
+        return dict(re.findall(r"(\w+)=(\w+)", line))
 
     def ctl(self, *arguments):
         return ctl(*arguments, "--address", self.address)

@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import api  # noqa: E402
 import programs  # noqa: E402
+import slow_link  # noqa: E402
 from api import execution_pb  # noqa: E402
 
 STEPS = 64
@@ -43,6 +44,11 @@ def causal_mask(sequence, past):
 @unittest.skipUnless(programs.SHARED, "no shared folder with models")
 class DecodeTest(unittest.TestCase):
 
+    @staticmethod
+    def sent_bytes(daemon):
+        """To the daemon, in all calls so far, by its own count."""
+        return daemon.metric("tensord_request_bytes_sum")
+
     def test_a_cache_by_handle_decodes_as_the_whole_sequence_does(self):
         sizes = WHOLE if os.environ.get("TENSORD_WHOLE_NETS") else NARROW
         names = [f"{kind}_{layer}" for layer in range(sizes["layers"])
@@ -58,6 +64,7 @@ class DecodeTest(unittest.TestCase):
                      for name in names}
             received = 0
             stepwise = []
+            sent_before = self.sent_bytes(daemon)
             for step, token in enumerate(tokens):
                 request = execution_pb.ExecuteRequest(graph_id=graph_id)
                 request.options.session_id = session
@@ -76,10 +83,15 @@ class DecodeTest(unittest.TestCase):
                         stepwise.append(api.array(output.tensor)[0, 0])
                     else:
                         cache[output.name.removeprefix("present_")] = output.handle.tensor_id
-            # The cache alone has twice this in its last step.
             cache_bytes = STEPS * sizes["width"] * 4 * len(names)
             logits_bytes = STEPS * sizes["vocabulary"] * 4
-            self.assertLess(received, logits_bytes + STEPS * 4096 * len(names) // 8)
+            # 200 bytes are a name, a handle and what is told of it. Half of the whole cache in each
+            # step would be far more.
+            sent = self.sent_bytes(daemon) - sent_before
+            self.assertLess(sent, STEPS * (1024 + 200 * len(names)))
+            self.assertLess(received, logits_bytes + STEPS * (1024 + 300 * len(names)))
+            self.assertLess(STEPS * (1024 + 300 * len(names)), STEPS * cache_bytes // 8)
+            self.assertEqual(daemon.metric("tensord_resident_bytes"), cache_bytes)
             tensors = client.tensor.ListTensors(api.tensor_pb.ListTensorsRequest(
                 session_id=session, page_size=1000)).tensors
             self.assertEqual(len(tensors), len(names))
@@ -105,6 +117,47 @@ class DecodeTest(unittest.TestCase):
             with self.assertRaises(grpc.RpcError) as refused:
                 client.execution.Execute(request)
             self.assertEqual(refused.exception.code(), grpc.StatusCode.FAILED_PRECONDITION)
+
+
+class WeightsByHandleTest(unittest.TestCase):
+    """A model that is larger than any message may be, 2.5 GB of it with TENSORD_WHOLE_NETS."""
+
+    TABLES = 5
+    WIDTH = 1024
+
+    def test_a_model_arrives_in_parts(self):
+        rows = (1 << 17) if os.environ.get("TENSORD_WHOLE_NETS") else 1 << 8
+        with programs.Daemon() as daemon, api.Api(daemon.address) as client:
+            session = client.session.CreateSession(
+                api.session_pb.CreateSessionRequest()).session_id
+            graph = api.pb["graph"].Graph(name="tables", opset_version=17)
+            graph.inputs.add(name="row", dtype=api.DTYPES[np.dtype(np.int64)])
+            for table in range(self.TABLES):
+                graph.initializers.add(name=f"w{table}", tensor_id=self.upload_table(
+                    client, rows, 10.0 ** table, session))
+                graph.nodes.add(op="Gather", inputs=[f"w{table}", "row"], outputs=[f"g{table}"])
+            graph.nodes.add(op="Sum", inputs=[f"g{table}" for table in range(self.TABLES)],
+                            outputs=["y"])
+            graph.outputs.append("y")
+            graph_id = client.graph.SubmitGraph(
+                api.graph_pb.SubmitGraphRequest(graph=graph)).graph_id
+            # The graph keeps them.
+            client.session.CloseSession(api.session_pb.CloseSessionRequest(session_id=session))
+            request = execution_pb.ExecuteRequest(graph_id=graph_id)
+            request.inputs.append(api.by_value("row", np.array(rows - 1, np.int64)))
+            answer = api.array(client.execution.Execute(request).outputs[0].tensor)
+            np.testing.assert_array_equal(answer, np.full(self.WIDTH, 11111, np.float32))
+
+    def upload_table(self, client, rows, value, session):
+        """[rows, WIDTH] of one number, in chunks of 256 rows."""
+        chunk = np.full((256, self.WIDTH), value, np.float32).tobytes()
+
+        def requests():
+            yield api.tensor_pb.UploadTensorRequest(header=api.tensor_pb.UploadTensorHeader(
+                dtype=api.DTYPES[np.dtype(np.float32)], dims=[rows, self.WIDTH], session_id=session))
+            for _ in range(rows // 256):
+                yield api.tensor_pb.UploadTensorRequest(chunk=chunk)
+        return client.tensor.UploadTensor(requests()).tensor_id
 
 
 def loop_graph():
@@ -135,6 +188,20 @@ def loop_request(graph_id, trips):
     request.inputs.extend([api.by_value("n", np.array(trips, np.int64)),
                            api.by_value("x", np.ones(4, np.float32))])
     return request
+
+
+def large_answer_graph():
+    """y = x[0], 4 million times."""
+    from onnx import TensorProto, helper  # pylint: disable=import-outside-toplevel
+    count = 4 << 20
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [size])
+            for name, size in (("x", 1), ("y", count)))
+    count_of_y = helper.make_tensor("count", TensorProto.INT64, [1], [count])
+    model = helper.make_model(
+        helper.make_graph([helper.make_node("Expand", ["x", "count"], ["y"])], "large", [x], [y], [count_of_y]),
+        opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    return model.SerializeToString()
 
 
 class TerminationTest(unittest.TestCase):
@@ -170,6 +237,40 @@ class TerminationTest(unittest.TestCase):
             go_on.set()
             ended.join()
             self.assertEqual(codes, [0])
+
+    def test_no_large_answer_is_lost_at_sigterm(self):
+        """What succeeded is what clients have, though it had not arrived when its run was over."""
+        daemon = programs.Daemon("--devices", "null:0", "--drain-timeout", "50s")
+        self.addCleanup(daemon.stop)
+        with api.Api(daemon.address) as client:
+            request = execution_pb.ExecuteRequest(graph_id=client.upload_onnx(large_answer_graph()))
+        request.inputs.append(api.by_value("x", np.ones(1, np.float32)))
+        answered, codes = [], []
+
+        # Clients that let a daemon send ahead what fits into its socket.
+        options = [("grpc.max_receive_message_length", -1), ("grpc.use_local_subchannel_pool", 1),
+                   ("grpc.http2.lookahead_bytes", 8 << 20), ("grpc.http2.bdp_probe", 0)]
+
+        def run_until_refused():
+            with grpc.insecure_channel(link.address, options=options) as channel:
+                execute = channel.unary_unary("/tensord.v1.ExecutionService/Execute")
+                while True:
+                    try:
+                        execute(request.SerializeToString())
+                    except grpc.RpcError as error:
+                        codes.append(error.code())
+                        return
+                    answered.append(1)
+        with slow_link.SlowLink(daemon.address) as link:
+            threads = [threading.Thread(target=run_until_refused) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            while not answered:
+                time.sleep(0.01)
+            self.assertEqual(daemon.stop(), 0)
+            for thread in threads:
+                thread.join()
+        self.assertEqual(len(answered), int(daemon.stopped()["succeeded"]), codes)
 
     def test_a_second_sigterm_ends_it_at_once(self):
         daemon = programs.Daemon("--drain-timeout", "50s")
