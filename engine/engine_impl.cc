@@ -50,8 +50,7 @@ EngineImpl::EngineImpl(EngineOptions options,
       table_(std::move(table)),
       buffers_(options_.max_idle_buffer_bytes),
       open_(phases),
-      waiters_(options_.max_queue_length, options_.max_queued_bytes, open_,
-               watch_),
+      waiters_(PoolOptionsFrom(options_), open_, watch_),
       compile_threads_(options_.compile_threads,
                        options_.max_queued_compilations) {}
 

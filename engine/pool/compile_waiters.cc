@@ -3,6 +3,8 @@
 #include <chrono>
 #include <vector>
 
+#include "engine/pool/waiting.h"
+
 namespace tensord {
 namespace {
 
@@ -12,18 +14,21 @@ int64_t NowNs() {
 
 }  // namespace
 
-CompileWaiters::CompileWaiters(int64_t max_length, uint64_t max_bytes,
-                               OpenExecutions& open, DeadlineWatch& watch)
-    : open_(open),
+CompileWaiters::CompileWaiters(const PoolOptions& options, OpenExecutions& open,
+                               DeadlineWatch& watch)
+    : max_queue_time_(options.max_queue_time),
+      open_(open),
       watch_(watch),
-      queue_(*this, "the compiler", max_length, max_bytes) {
+      queue_(*this, {.scope = "the compiler",
+                     .max_length = options.max_queue_length,
+                     .max_bytes = options.max_queued_bytes}) {
   watch_.Add(this);
 }
 
 absl::StatusOr<uint64_t> CompileWaiters::Add(Execution& execution,
                                              std::atomic<int64_t>& expected) {
-  const absl::Time deadline = execution.deadline;
-  execution.enqueued_ns = NowNs();
+  BeginWaiting(execution, max_queue_time_);
+  const absl::Time due = DeadlineHeap::DueTime(execution);
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mu_);
@@ -37,7 +42,7 @@ absl::StatusOr<uint64_t> CompileWaiters::Add(Execution& execution,
     by_ticket_[ticket] = {&execution, &expected};
     expected.fetch_add(1, std::memory_order_relaxed);
   }
-  watch_.Tell(deadline);
+  watch_.Tell(due);
   return ticket;
 }
 
@@ -64,12 +69,11 @@ absl::Time CompileWaiters::AnswerExpired(absl::Time now) {
     {
       absl::MutexLock lock(&mu_);
       expired = queue_.PopExpired(now);
-      if (expired == nullptr) return queue_.NextDeadline();
+      if (expired == nullptr) return queue_.NextDueTime();
       Leave(*expired);
     }
-    open_.Answer(*expired, absl::DeadlineExceededError(
-                               "the deadline passed while the graph was being "
-                               "compiled"));
+    open_.Answer(*expired, CheckStillWanted(*expired, now, "its compilation",
+                                            max_queue_time_));
   }
 }
 

@@ -13,6 +13,7 @@
 #include "engine/pool/deadline_watch.h"
 #include "engine/pool/execution_queue.h"
 #include "engine/pool/open_executions.h"
+#include "engine/pool/pool_options.h"
 
 namespace tensord {
 
@@ -25,7 +26,7 @@ namespace tensord {
 // Ownership: borrows the executions while they wait, and its services.
 class CompileWaiters final : public WaitingRoom {
  public:
-  CompileWaiters(int64_t max_length, uint64_t max_bytes, OpenExecutions& open,
+  CompileWaiters(const PoolOptions& options, OpenExecutions& open,
                  DeadlineWatch& watch);
 
   // `expected` counts those who wait here for one device: their share in its
@@ -53,6 +54,7 @@ class CompileWaiters final : public WaitingRoom {
 
   void Leave(Execution& execution) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
+  const absl::Duration max_queue_time_;
   OpenExecutions& open_;
   DeadlineWatch& watch_;
   mutable absl::Mutex mu_;

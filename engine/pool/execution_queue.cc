@@ -1,46 +1,40 @@
 #include "engine/pool/execution_queue.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "engine/limit_exceeded.h"
 
 namespace tensord {
+namespace {
 
-ExecutionQueue::ExecutionQueue(WaitingRoom& room, std::string scope,
-                               int64_t max_length, uint64_t max_bytes)
-    : room_(room),
-      scope_(std::move(scope)),
-      max_length_(max_length),
-      max_bytes_(max_bytes) {
-  by_deadline_.reserve(max_length);
+// The average forgets half of what was within some ten runs.
+constexpr int64_t kPaceWeight = 16;
+
+// A client that comes back sooner only costs; one that is told a longer time
+// may as well ask elsewhere.
+constexpr int64_t kMinRetryNs = 1'000'000;
+constexpr int64_t kMaxRetryNs = 60'000'000'000;
+
+uint64_t ShareOf(uint64_t free) {
+  constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+  constexpr uint64_t kTimes = ExecutionQueue::kShareOfFree;
+  return free > kMax / kTimes ? kMax : free * kTimes;
 }
 
+}  // namespace
+
+ExecutionQueue::ExecutionQueue(WaitingRoom& room, Limits limits)
+    : room_(room), limits_(std::move(limits)), due_(limits_.max_length) {}
+
 absl::Status ExecutionQueue::Push(Execution& execution) {
-  if (length_ >= max_length_) {
-    return LimitDetails{.limit = "max_queue_length",
-                        .maximum = max_length_,
-                        .requested = length_ + 1,
-                        .unit = "executions",
-                        .scope = scope_,
-                        .may_retry = true}
-        .ToStatus(
-            absl::StrCat(scope_, " has ", length_,
-                         " executions queued and was asked for one more"));
-  }
-  const uint64_t bytes = execution.admitted_bytes;
-  if (bytes > max_bytes_ || bytes_ > max_bytes_ - bytes) {
-    return LimitDetails{.limit = "max_queued_bytes",
-                        .maximum = static_cast<int64_t>(max_bytes_),
-                        .requested = static_cast<int64_t>(bytes_ + bytes),
-                        .unit = "bytes",
-                        .scope = scope_,
-                        .may_retry = bytes <= max_bytes_}
-        .ToStatus(absl::StrCat(scope_, " has ", bytes_,
-                               " bytes queued and was asked for ", bytes,
-                               " more"));
-  }
+  FlowQueue& queue = QueueOf(execution);
+  const FlowQueue::Share share = queue.ShareOf(execution.flow);
+  absl::Status status = CheckLength(share);
+  if (status.ok()) status = CheckBytes(share, execution.admitted_bytes);
+  if (!status.ok()) return status;
   // Whoever cancels sets the flag before it looks for the room, so one of the
   // two sees the other.
   execution.links.room.store(&room_);
@@ -48,99 +42,142 @@ absl::Status ExecutionQueue::Push(Execution& execution) {
     execution.links.room.store(nullptr);
     return absl::CancelledError("cancelled before it was queued");
   }
-
-  execution.links.previous = last_;
-  execution.links.next = nullptr;
-  (last_ != nullptr ? last_->links.next : first_) = &execution;
-  last_ = &execution;
+  queue.Push(execution);
+  due_.Push(execution);
   ++length_;
-  bytes_ += bytes;
-  execution.links.deadline_index = -1;
-  if (execution.deadline != absl::InfiniteFuture()) {
-    by_deadline_.push_back(&execution);
-    execution.links.deadline_index =
-        static_cast<int64_t>(by_deadline_.size()) - 1;
-    SiftUp(execution.links.deadline_index);
-  }
+  bytes_ += execution.admitted_bytes;
   return absl::OkStatus();
 }
 
+absl::Status ExecutionQueue::CheckLength(const FlowQueue::Share& share) const {
+  const int64_t free = limits_.max_length - length_;
+  const int64_t allowed =
+      static_cast<int64_t>(ShareOf(static_cast<uint64_t>(free)));
+  if (free > 0 && share.length < allowed) return absl::OkStatus();
+  LimitDetails details{.limit = "max_queue_length",
+                       .maximum = limits_.max_length,
+                       .requested = length_ + 1,
+                       .unit = "executions",
+                       .scope = limits_.scope,
+                       .may_retry = true,
+                       .retry_ns = RetryNs()};
+  if (free <= 0) {
+    return details.ToStatus(
+        absl::StrCat(limits_.scope, " has ", length_,
+                     " executions queued and was asked for one more"));
+  }
+  details.subject = "share of one session";
+  return details.ToStatus(
+      absl::StrCat(limits_.scope, " has ", share.length,
+                   " executions of this session queued and was asked for one "
+                   "more, while ",
+                   free, " places are left for others; a session may have ",
+                   kShareOfFree, " times what is left"));
+}
+
+absl::Status ExecutionQueue::CheckBytes(const FlowQueue::Share& share,
+                                        uint64_t bytes) const {
+  const uint64_t free = limits_.max_bytes - bytes_;
+  const bool has_room = bytes <= free;
+  if (has_room && (share.bytes == 0 || share.bytes < ShareOf(free))) {
+    return absl::OkStatus();
+  }
+  LimitDetails details{.limit = "max_queued_bytes",
+                       .maximum = static_cast<int64_t>(limits_.max_bytes),
+                       .requested = static_cast<int64_t>(bytes_ + bytes),
+                       .unit = "bytes",
+                       .scope = limits_.scope,
+                       .may_retry = bytes <= limits_.max_bytes,
+                       .retry_ns = RetryNs()};
+  if (!has_room) {
+    return details.ToStatus(absl::StrCat(limits_.scope, " has ", bytes_,
+                                         " bytes queued and was asked for ",
+                                         bytes, " more"));
+  }
+  details.subject = "share of one session";
+  return details.ToStatus(absl::StrCat(
+      limits_.scope, " has ", share.bytes,
+      " bytes of this session queued and was asked for ", bytes,
+      " more, while ", free, " bytes are left for others; a session may have ",
+      kShareOfFree, " times what is left"));
+}
+
+int64_t ExecutionQueue::RetryNs() const {
+  if (pace_ns_ == 0) return 0;
+  const double half = static_cast<double>(pace_ns_) *
+                      static_cast<double>(length_) / limits_.lane_count / 2;
+  return static_cast<int64_t>(
+      std::clamp<double>(half, kMinRetryNs, kMaxRetryNs));
+}
+
 Execution* ExecutionQueue::Pop() {
-  Execution* execution = first_;
-  if (execution != nullptr) Unlink(*execution);
+  if (length_ == 0) return nullptr;
+  const int priority = NextPriority();
+  Execution* execution = queues_[priority].Pop();
+  Credit(priority, execution->expected_ns);
+  const bool is_aged = execution->links.is_aged;
+  if (is_aged) credit_ns_[priority] -= execution->expected_ns;
+  // Nobody made it wait, or nobody is left that does.
+  if (!is_aged) credit_ns_[priority] = 0;
+  if (queues_[priority].empty()) {
+    credit_ns_[priority] = std::min<int64_t>(credit_ns_[priority], 0);
+  }
+  Unlist(*execution);
   return execution;
+}
+
+int ExecutionQueue::NextPriority() {
+  int first = 0;
+  while (queues_[first].empty()) ++first;
+  for (int lower = first + 1; lower < kPriorityCount; ++lower) {
+    Execution* next = queues_[lower].Peek();
+    if (next == nullptr) continue;
+    next->links.is_aged =
+        credit_ns_[lower] >= std::max<int64_t>(next->expected_ns, 1);
+    if (next->links.is_aged) return lower;
+  }
+  queues_[first].Peek()->links.is_aged = false;
+  return first;
+}
+
+void ExecutionQueue::Credit(int priority, int64_t ns) {
+  for (int lower = priority + 1; lower < kPriorityCount; ++lower) {
+    if (!queues_[lower].empty()) credit_ns_[lower] += ns / kAgeingShare;
+  }
+}
+
+void ExecutionQueue::Settle(const Execution& execution, int64_t held_ns) {
+  const int priority = static_cast<int>(execution.priority);
+  const int64_t extra_ns = held_ns - execution.expected_ns;
+  queues_[priority].Settle(execution.flow, execution.expected_ns, held_ns);
+  Credit(priority, extra_ns);
+  if (execution.links.is_aged) credit_ns_[priority] -= extra_ns;
+  pace_ns_ += pace_ns_ == 0 ? held_ns : (held_ns - pace_ns_) / kPaceWeight;
 }
 
 bool ExecutionQueue::Remove(Execution& execution) {
   if (execution.links.room.load() != &room_) return false;
-  Unlink(execution);
+  QueueOf(execution).Remove(execution);
+  Unlist(execution);
   return true;
 }
 
 Execution* ExecutionQueue::PopExpired(absl::Time now) {
-  if (NextDeadline() > now) return nullptr;
-  Execution* execution = by_deadline_.front();
-  Unlink(*execution);
+  if (due_.NextDueTime() > now) return nullptr;
+  Execution* execution = due_.First();
+  Remove(*execution);
   return execution;
 }
 
-absl::Time ExecutionQueue::NextDeadline() const {
-  return by_deadline_.empty() ? absl::InfiniteFuture()
-                              : by_deadline_.front()->deadline;
+FlowQueue& ExecutionQueue::QueueOf(const Execution& execution) {
+  return queues_[static_cast<int>(execution.priority)];
 }
 
-void ExecutionQueue::Unlink(Execution& execution) {
-  QueueLinks& links = execution.links;
-  (links.previous != nullptr ? links.previous->links.next : first_) =
-      links.next;
-  (links.next != nullptr ? links.next->links.previous : last_) = links.previous;
+void ExecutionQueue::Unlist(Execution& execution) {
   --length_;
   bytes_ -= execution.admitted_bytes;
-  RemoveFromHeap(execution);
-  links.room.store(nullptr);
-}
-
-void ExecutionQueue::RemoveFromHeap(Execution& execution) {
-  const int64_t index = std::exchange(execution.links.deadline_index, -1);
-  if (index < 0) return;
-  Execution* moved = by_deadline_.back();
-  by_deadline_.pop_back();
-  if (moved == &execution) return;
-  Place(index, moved);
-  SiftUp(index);
-  SiftDown(moved->links.deadline_index);
-}
-
-void ExecutionQueue::SiftUp(int64_t index) {
-  Execution* execution = by_deadline_[index];
-  while (index > 0) {
-    const int64_t parent = (index - 1) / 2;
-    if (by_deadline_[parent]->deadline <= execution->deadline) break;
-    Place(index, by_deadline_[parent]);
-    index = parent;
-  }
-  Place(index, execution);
-}
-
-void ExecutionQueue::SiftDown(int64_t index) {
-  const int64_t size = static_cast<int64_t>(by_deadline_.size());
-  Execution* execution = by_deadline_[index];
-  while (2 * index + 1 < size) {
-    int64_t child = 2 * index + 1;
-    if (child + 1 < size &&
-        by_deadline_[child + 1]->deadline < by_deadline_[child]->deadline) {
-      ++child;
-    }
-    if (execution->deadline <= by_deadline_[child]->deadline) break;
-    Place(index, by_deadline_[child]);
-    index = child;
-  }
-  Place(index, execution);
-}
-
-void ExecutionQueue::Place(int64_t index, Execution* execution) {
-  by_deadline_[index] = execution;
-  execution->links.deadline_index = index;
+  due_.Remove(execution);
+  execution.links.room.store(nullptr);
 }
 
 }  // namespace tensord

@@ -28,6 +28,7 @@ void OpenExecutions::Open(Execution& execution) {
     execution.trace =
         std::make_unique<op_profile::TraceBuffer>(execution.trace_capacity);
   }
+  execution.queue_deadline = absl::InfiniteFuture();
   execution.admitted_bytes = 0;
   for (const HostValue& input : execution.inputs) {
     execution.admitted_bytes += input.bytes.size();

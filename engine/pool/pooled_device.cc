@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/compiled/compiled_graph.h"
 #include "engine/exec/compiled_run.h"
+#include "engine/pool/waiting.h"
 
 namespace tensord {
 namespace {
@@ -19,17 +20,6 @@ int64_t NowNs() {
 
 int64_t& QueueNs(Execution& execution) {
   return execution.phase_ns[static_cast<int>(Phase::kQueue)];
-}
-
-absl::Status CheckStillWanted(const Execution& execution, absl::Time now) {
-  if (execution.is_cancelled.load()) {
-    return absl::CancelledError("cancelled while it was queued");
-  }
-  if (execution.deadline <= now) {
-    return absl::DeadlineExceededError(
-        "the deadline passed while it was queued");
-  }
-  return absl::OkStatus();
 }
 
 // What a run is taken to last of which nobody knows: it must not count for
@@ -48,6 +38,24 @@ int64_t ExpectedNs(const Execution& execution, DeviceId device) {
   return static_cast<int64_t>(std::min(ns, 1e12));
 }
 
+int LaneCount(const DeviceInfo& info, const PoolOptions& options) {
+  return options.lanes_per_device > 0
+             ? std::min(options.lanes_per_device, info.max_lanes)
+             : info.max_lanes;
+}
+
+// Which of the two limits of a lane's time held, behind the time itself.
+std::string LaneTimeLimit(const Execution& execution,
+                          absl::Duration max_execution_time) {
+  const absl::Duration own = execution.execution_timeout;
+  return own <= max_execution_time
+             ? absl::StrCat(absl::FormatDuration(own),
+                            ", the limit execution_timeout of its request")
+             : absl::StrCat(absl::FormatDuration(max_execution_time),
+                            ", the limit max_execution_time "
+                            "(--max-execution-time)");
+}
+
 absl::Status ClosingError() {
   return absl::UnavailableError("the daemon is shutting down");
 }
@@ -59,10 +67,7 @@ absl::StatusOr<std::unique_ptr<PooledDevice>> PooledDevice::Create(
     const PoolServices& services) {
   std::unique_ptr<PooledDevice> pooled(
       new PooledDevice(std::move(device), options, services));
-  const int maximum = pooled->info().max_lanes;
-  const int count = options.lanes_per_device > 0
-                        ? std::min(options.lanes_per_device, maximum)
-                        : maximum;
+  const int count = LaneCount(pooled->info(), options);
   for (int i = 0; i < count; ++i) {
     absl::StatusOr<std::unique_ptr<LaneSlot>> lane =
         LaneSlot::Create(pooled->device(), services.profile,
@@ -93,8 +98,13 @@ PooledDevice::PooledDevice(std::unique_ptr<Device> device,
     : options_(options),
       services_(services),
       device_(std::move(device)),
-      queue_(*this, absl::StrCat("device ", device_->info().id.ToString()),
-             options.max_queue_length, options.max_queued_bytes) {}
+      lane_name_(
+          absl::StrCat("a lane of device ", device_->info().id.ToString())),
+      queue_(*this,
+             {.scope = absl::StrCat("device ", device_->info().id.ToString()),
+              .max_length = options.max_queue_length,
+              .max_bytes = options.max_queued_bytes,
+              .lane_count = LaneCount(device_->info(), options)}) {}
 
 PooledDevice::~PooledDevice() {
   Close();
@@ -123,9 +133,9 @@ bool PooledDevice::TryRunInline(Execution& execution) {
 }
 
 absl::Status PooledDevice::Enqueue(Execution& execution) {
-  execution.enqueued_ns = NowNs();
+  BeginWaiting(execution, options_.max_queue_time);
   // The execution may be gone as soon as it is queued.
-  const absl::Time deadline = execution.deadline;
+  const absl::Time due = DeadlineHeap::DueTime(execution);
   {
     absl::MutexLock lock(&mu_);
     if (is_closing_) return ClosingError();
@@ -135,7 +145,7 @@ absl::Status PooledDevice::Enqueue(Execution& execution) {
     CountOpen(execution);
     if (!free_lanes_.empty()) WakeOne();
   }
-  services_.watch->Tell(deadline);
+  services_.watch->Tell(due);
   return absl::OkStatus();
 }
 
@@ -154,7 +164,7 @@ absl::Time PooledDevice::AnswerExpired(absl::Time now) {
       absl::MutexLock lock(&mu_);
       expired = queue_.PopExpired(now);
       if (expired == nullptr) {
-        return std::min(queue_.NextDeadline(), StopOverdue(now));
+        return std::min(queue_.NextDueTime(), StopOverdue(now));
       }
       CountClosed(*expired);
     }
@@ -266,15 +276,18 @@ PooledDevice::Lease PooledDevice::LeaseForNext() {
   Execution* execution = queue_.Pop();
   if (execution == nullptr) return {};
   QueueNs(*execution) += NowNs() - execution->enqueued_ns;
-  return LeaseFor(*execution);
+  Lease lease = LeaseFor(*execution);
+  lease.is_queued = true;
+  return lease;
 }
 
 PooledDevice::Lease PooledDevice::LeaseFor(Execution& execution) {
   Lease lease{.lane = free_lanes_.back(),
               .execution = &execution,
               .start = absl::Now()};
-  lease.end =
-      std::min(execution.deadline, lease.start + options_.max_execution_time);
+  lease.end = std::min(execution.deadline,
+                       lease.start + std::min(execution.execution_timeout,
+                                              options_.max_execution_time));
   free_lanes_.pop_back();
   leases_.push_back(lease);
   PublishOpenCount();
@@ -312,9 +325,13 @@ void PooledDevice::Run(const Lease& lease) {
   std::shared_ptr<const CompiledGraph> kept;
   if (lane_is_busy) kept = execution.compiled;
   bool is_unswept = false;
+  const int64_t held_ns =
+      lease.is_queued ? absl::ToInt64Nanoseconds(absl::Now() - lease.start) : 0;
   {
     absl::MutexLock lock(&mu_);
     EndLease(lease);
+    // Without a queue nobody's turn was taken.
+    if (lease.is_queued) queue_.Settle(execution, held_ns);
     ++(status.ok() ? completed_ : failed_);
     CountClosed(execution);
     if (!lane_is_busy) {
@@ -401,10 +418,15 @@ absl::Status PooledDevice::RunUntilLimit(const Lease& lease,
   if (is_limited && absl::IsDeadlineExceeded(status)) {
     return absl::DeadlineExceededError(absl::StrCat(
         "the execution held a lane of device ", info().id.ToString(), " for ",
-        absl::FormatDuration(options_.max_execution_time),
-        ", the limit max_execution_time (--max-execution-time)"));
+        LaneTimeLimit(execution, options_.max_execution_time)));
   }
   return status;
+}
+
+absl::Status PooledDevice::CheckStillWanted(const Execution& execution,
+                                            absl::Time now) const {
+  return tensord::CheckStillWanted(execution, now, lane_name_,
+                                   options_.max_queue_time);
 }
 
 void PooledDevice::Drain(LaneSlot& lane) {

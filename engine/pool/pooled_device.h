@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -28,8 +29,9 @@ namespace tensord {
 // what was queued goes to another device (PoolServices::reroute), what runs
 // ends as its lanes end it.
 //
-// A run ends at its deadline, and after max_execution_time: at its next step,
-// or, since the deadline watch raises Execution::is_stopped, inside a launch.
+// A run ends at its deadline, and when it has had its lane for its
+// execution_timeout or for max_execution_time: at its next step, or, since the
+// deadline watch raises Execution::is_stopped, inside a launch.
 //
 // Threading: every method may be called from any thread. on_done is called
 //   without a lock, on a lane's thread or inside the call.
@@ -126,6 +128,7 @@ class PooledDevice final : public WaitingRoom {
     Execution* execution = nullptr;
     absl::Time start;
     absl::Time end;
+    bool is_queued = false;  // it came through the queue
   };
 
   // A thread without work. It is woken once, by whoever takes it off the list.
@@ -145,6 +148,8 @@ class PooledDevice final : public WaitingRoom {
   // Runs, gives the lane back, and answers.
   void Run(const Lease& lease);
   absl::Status RunUntilLimit(const Lease& lease, bool* lane_is_busy);
+  absl::Status CheckStillWanted(const Execution& execution,
+                                absl::Time now) const;
   void EndLease(const Lease& lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Stops the runs whose time is up, and returns the next one's end.
   absl::Time StopOverdue(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -171,6 +176,7 @@ class PooledDevice final : public WaitingRoom {
   const PoolOptions options_;
   const PoolServices& services_;
   const std::unique_ptr<Device> device_;
+  const std::string lane_name_;  // for errors
   std::vector<std::unique_ptr<LaneSlot>> lanes_;
 
   std::atomic<int64_t> open_count_{0};

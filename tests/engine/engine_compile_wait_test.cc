@@ -159,7 +159,7 @@ TEST_F(EngineCompileWaitTest, DeadlinesAndCancelHoldWhileTheCompilerIsBusy) {
   late.execution().deadline = absl::Now() + absl::Milliseconds(20);
   late.Start();
   EXPECT_THAT(late.Wait(), StatusIs(absl::StatusCode::kDeadlineExceeded,
-                                    HasSubstr("being compiled")));
+                                    HasSubstr("its compilation")));
   TestRun cancelled(graph, harness.engine(), {0, 0, 0});
   cancelled.Start();
   harness.engine().Cancel(cancelled.execution());

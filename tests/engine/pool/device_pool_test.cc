@@ -36,21 +36,25 @@ struct HeldRun {
                           BufferPool&, PreparationChannel*, bool*) {
     auto* run = static_cast<HeldRun*>(execution.user);
     run->began.Notify();
+    if (run->runs_until_stopped) {
+      while (!execution.is_stopped.load()) std::this_thread::yield();
+      return absl::DeadlineExceededError("stopped");
+    }
     run->go.WaitForNotification();
     return run->outcome;
   }
 
   Execution execution;
+  bool runs_until_stopped = false;
   absl::Notification began, go, answered;
   absl::Status outcome, status;
 };
 
 class DevicePoolTest : public ::testing::Test {
  protected:
-  DevicePoolTest() {
+  explicit DevicePoolTest(PoolOptions options = {}) {
     std::vector<std::unique_ptr<Device>> devices;
     for (int i = 0; i < 3; ++i) devices.push_back(*fake_.OpenDevice(i));
-    PoolOptions options;
     options.lanes_per_device = 2;
     options.run = &HeldRun::Run;
     pool_ = *DevicePool::Create(
@@ -67,8 +71,23 @@ class DevicePoolTest : public ::testing::Test {
 
   PooledDevice& device(uint16_t ordinal) { return *pool_->Find(Fake(ordinal)); }
 
+  struct Wish {
+    Priority priority = Priority::kNormal;
+    uint64_t flow = 0;
+    absl::Duration queue_timeout = absl::InfiniteDuration();
+    absl::Duration execution_timeout = absl::InfiniteDuration();
+    bool runs_until_stopped = false;
+  };
   std::unique_ptr<HeldRun> Queue(PooledDevice& device) {
+    return Queue(device, Wish());
+  }
+  std::unique_ptr<HeldRun> Queue(PooledDevice& device, const Wish& wish) {
     auto run = std::make_unique<HeldRun>(compiled_);
+    run->execution.priority = wish.priority;
+    run->execution.flow = wish.flow;
+    run->execution.queue_timeout = wish.queue_timeout;
+    run->execution.execution_timeout = wish.execution_timeout;
+    run->runs_until_stopped = wish.runs_until_stopped;
     open_.Open(run->execution);
     EXPECT_THAT(device.Enqueue(run->execution), IsOk());
     return run;
@@ -226,6 +245,98 @@ TEST_F(DevicePoolTest, CountsWhatIsOnLanesAndWhatIsQueuedExactly) {
   EXPECT_EQ(counts.failed, 1);
   EXPECT_EQ(counts.faults, 0);
   EXPECT_EQ(runs[1]->status.message(), "an index out of range");
+}
+
+// One lane is busy to the end; the other takes what waits, one after another.
+TEST_F(DevicePoolTest, TheHighestPriorityThatWaitsHasTheNextLane) {
+  const auto busy = Queue(device(0));
+  const auto first = Queue(device(0));
+  busy->began.WaitForNotification();
+  first->began.WaitForNotification();
+  const auto low = Queue(device(0), {.priority = Priority::kLow});
+  const auto normal = Queue(device(0));
+  const auto high = Queue(device(0), {.priority = Priority::kHigh});
+  first->go.Notify();
+  high->began.WaitForNotification();
+  EXPECT_FALSE(normal->began.HasBeenNotified());
+  high->go.Notify();
+  normal->began.WaitForNotification();
+  EXPECT_FALSE(low->began.HasBeenNotified());
+  normal->go.Notify();
+  low->began.WaitForNotification();
+  low->go.Notify();
+  busy->go.Notify();
+  EXPECT_TRUE(open_.AwaitNone(absl::InfiniteFuture()));
+}
+
+TEST_F(DevicePoolTest, AFlowThatFloodsHoldsUpAnotherByOneRun) {
+  std::vector<std::unique_ptr<HeldRun>> flood;
+  for (int i = 0; i < 20; ++i) flood.push_back(Queue(device(0), {.flow = 1}));
+  flood[0]->began.WaitForNotification();
+  flood[1]->began.WaitForNotification();
+  const auto other = Queue(device(0), {.flow = 2});
+  flood[0]->go.Notify();
+  flood[1]->go.Notify();
+  flood[2]->go.Notify();
+  other->began.WaitForNotification();
+  EXPECT_FALSE(flood[4]->began.HasBeenNotified());
+  other->go.Notify();
+  for (int i = 3; i < 20; ++i) flood[i]->go.Notify();
+  EXPECT_TRUE(open_.AwaitNone(absl::InfiniteFuture()));
+}
+
+TEST_F(DevicePoolTest, WhatFindsNoLaneInItsTimeIsAnsweredWithTheLimit) {
+  const auto a = Queue(device(0));
+  const auto b = Queue(device(0));
+  const auto late = Queue(device(0), {.queue_timeout = absl::Milliseconds(5)});
+  late->answered.WaitForNotification();
+  EXPECT_THAT(late->status,
+              StatusIs(absl::StatusCode::kDeadlineExceeded,
+                       HasSubstr("a lane of device vulkan:0 for 5ms, the limit "
+                                 "queue_timeout")));
+  EXPECT_FALSE(late->began.HasBeenNotified());
+  EXPECT_EQ(device(0).counts().queue_depth, 0);
+  a->go.Notify();
+  b->go.Notify();
+  EXPECT_TRUE(open_.AwaitNone(absl::InfiniteFuture()));
+}
+
+TEST_F(DevicePoolTest, WhatHoldsALaneTooLongIsStoppedAndToldTheLimit) {
+  const auto run = Queue(device(0), {.execution_timeout = absl::Milliseconds(5),
+                                     .runs_until_stopped = true});
+  run->answered.WaitForNotification();
+  EXPECT_THAT(run->status,
+              StatusIs(absl::StatusCode::kDeadlineExceeded,
+                       HasSubstr("held a lane of device vulkan:0 for 5ms, the "
+                                 "limit execution_timeout")));
+  // It may be given again, with the time that it had.
+  EXPECT_EQ(run->execution.deadline, absl::InfiniteFuture());
+}
+
+class LimitedPoolTest : public DevicePoolTest {
+ protected:
+  LimitedPoolTest()
+      : DevicePoolTest({.max_queue_time = absl::Milliseconds(5),
+                        .max_execution_time = absl::Milliseconds(500)}) {}
+};
+
+TEST_F(LimitedPoolTest, TheDaemonsLimitsHoldWhereARequestAsksForMore) {
+  const Wish wish = {.queue_timeout = absl::Hours(1),
+                     .execution_timeout = absl::Hours(1),
+                     .runs_until_stopped = true};
+  const auto a = Queue(device(0), wish);
+  const auto b = Queue(device(0), wish);
+  a->began.WaitForNotification();
+  b->began.WaitForNotification();
+  const auto late = Queue(device(0), wish);
+  late->answered.WaitForNotification();
+  EXPECT_THAT(late->status, StatusIs(absl::StatusCode::kDeadlineExceeded,
+                                     HasSubstr("--max-queue-time")));
+  a->answered.WaitForNotification();
+  EXPECT_THAT(a->status,
+              StatusIs(absl::StatusCode::kDeadlineExceeded,
+                       HasSubstr("500ms, the limit max_execution_time")));
+  b->answered.WaitForNotification();
 }
 
 // kInternal alone is a bug of ours or of one kernel; only a device that says so
