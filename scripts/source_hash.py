@@ -7,6 +7,7 @@ declares is defined in the source of the same name beside it, if there is one: t
 what it includes.
 """
 
+import glob
 import hashlib
 import os
 import re
@@ -31,11 +32,15 @@ def included_files(root, path):
 def implementations(root, path):
     """The sources that define what the header at `path` declares: none, one, or C++ beside CUDA.
 
-    A shader is a part of the source of the same name beside it, which launches it.
+    Shaders (conv.comp, conv_direct.comp) are parts of the source beside them that launches them (conv.cc).
     """
     stem, extension = os.path.splitext(path)
-    suffixes = {".h": (".cc", ".cu"), ".cc": (".comp",)}.get(extension, ())
-    candidates = (stem + suffix for suffix in suffixes)
+    if extension == ".cc":
+        shaders = glob.glob(glob.escape(os.path.join(root, stem)) + "*.comp")
+        return sorted(os.path.relpath(name, root) for name in shaders)
+    if extension != ".h":
+        return []
+    candidates = (stem + suffix for suffix in (".cc", ".cu"))
     return [name for name in candidates if os.path.isfile(os.path.join(root, name))]
 
 

@@ -126,6 +126,7 @@ finish() {
 
 step "Set up" scripts/setup.sh || finish
 
+[ $full = yes ] && export TENSORD_ALL_NODES=1
 step "Build (release)" build release || finish
 # Models of 0.6 and 2.5 GB instead of small ones of the same nodes; under a sanitizer they would take an hour.
 whole_nets=

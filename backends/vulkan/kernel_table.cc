@@ -12,6 +12,26 @@ namespace {
 // clang-format off
 constexpr absl::Span<const KernelEntry> (*kFamilies[])() = {
     &CopyRows,
+    &ChainRows,
+    &UnaryRows,
+    &BinaryRows,
+    &SelectRows,
+    &CastRows,
+    &MovementRows,
+    &GatherRows,
+    &MatMulRows,
+    &ConvRows,
+    &SoftmaxRows,
+    &NormalizationRows,
+    &BatchNormalizationRows,
+    &ReduceRows,
+    &PoolRows,
+    &GlobalPoolRows,
+    &ResizeRows,
+    &AttentionRows,
+    &PadRows,
+    &QuantizeRows,
+    &CumulateRows,
 };
 // clang-format on
 

@@ -82,8 +82,10 @@ class Plan final : public KernelState {
            const Arguments& arguments) {
     static_assert(std::is_trivially_copyable_v<Arguments>);
     Launch launch{&shader, std::move(constants), groups, operands, {}};
-    const auto* bytes = reinterpret_cast<const std::byte*>(&arguments);
-    launch.arguments.assign(bytes, bytes + sizeof(Arguments));
+    if constexpr (!std::is_empty_v<Arguments>) {
+      const auto* bytes = reinterpret_cast<const std::byte*>(&arguments);
+      launch.arguments.assign(bytes, bytes + sizeof(Arguments));
+    }
     launches_.push_back(std::move(launch));
   }
 

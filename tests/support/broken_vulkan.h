@@ -27,7 +27,7 @@ class BrokenVulkan {
   static std::atomic<VkResult> create_device;
   static std::atomic<VkResult> allocate_memory;
   static std::atomic<VkResult> queue_submit;
-  static std::atomic<VkResult> wait_semaphores;
+  static std::atomic<VkResult> wait_semaphores;  // VK_TIMEOUT: nothing ends
 
   // A function that the driver lacks, such as "vkCmdDispatch". Set before the
   // backend is made.

@@ -99,8 +99,11 @@ int64_t LoadInteger(uint dtype, uint64_t address, uint i) {
       return int64_t(Int16s(address).at[i]);
     case UINT16:
       return int64_t(UInt16s(address).at[i]);
-    case INT32:
-      return int64_t(Int32s(address).at[i]);
+    case INT32: {
+      // llvmpipe's own extension of 32 bits loses the sign.
+      const int low = Int32s(address).at[i];
+      return packInt2x32(ivec2(low, low >> 31));
+    }
     case UINT32:
       return int64_t(UInt32s(address).at[i]);
     default:
@@ -134,6 +137,55 @@ bool IsFloat(uint dtype) {
 bool IsUnsigned(uint dtype) {
   return dtype == UINT8 || dtype == UINT16 || dtype == UINT32 ||
          dtype == UINT64 || dtype == BOOL;
+}
+
+// The least and the greatest integer of a dtype.
+int64_t LeastOf(uint dtype) {
+  switch (dtype) {
+    case INT8:
+      return int64_t(-128);
+    case INT16:
+      return int64_t(-32768);
+    case INT32:
+      return int64_t(-2147483647) - int64_t(1);
+    case INT64:
+      return int64_t(1) << 63;
+    default:
+      return int64_t(0);
+  }
+}
+int64_t MostOf(uint dtype) {
+  switch (dtype) {
+    case BOOL:
+      return int64_t(1);
+    case UINT64:
+      return int64_t(-1);
+    case INT64:
+      return ~(int64_t(1) << 63);
+    case UINT8:
+      return int64_t(255);
+    case UINT16:
+      return int64_t(65535);
+    case UINT32:
+      return int64_t(0xffffffffu);
+    default:
+      return -(LeastOf(dtype) + int64_t(1));
+  }
+}
+
+// A float without its fraction, held to the dtype's range; of a NaN, 0.
+int64_t Truncated(uint dtype, float x) {
+  if (IsNan(x)) return int64_t(0);
+  if (dtype == UINT64) {
+    if (x <= 0.0) return int64_t(0);
+    return x >= 18446744073709551616.0 ? int64_t(-1) : int64_t(uint64_t(x));
+  }
+  if (x >= 9223372036854775808.0) return MostOf(dtype);
+  if (x <= -9223372036854775808.0) return LeastOf(dtype);
+  const int64_t whole = int64_t(x);
+  return whole < LeastOf(dtype)  ? LeastOf(dtype)
+         : whole > MostOf(dtype) ? MostOf(dtype)
+                                 : whole;
 }
 
 // Every shader's work groups are a line of WIDTH invocations.

@@ -53,6 +53,12 @@ std::array<uint32_t, 3> GroupsFor(int64_t count, uint32_t width) {
   return {static_cast<uint32_t>(std::min<int64_t>(groups, kMostGroups)), 1, 1};
 }
 
+uint32_t WidthOfRow(int64_t extent) {
+  if (extent <= 64) return 32;
+  if (extent <= 256) return 64;
+  return extent <= 1024 ? 128 : 256;
+}
+
 KernelCost CostByElements(const NodeSite& site, double flops_an_output) {
   KernelCost cost;
   for (size_t i = 0; i < site.dtypes.size(); ++i) {

@@ -1,7 +1,8 @@
 #ifndef TENSORD_BACKENDS_VULKAN_KERNELS_ROW_LIST_H_
 #define TENSORD_BACKENDS_VULKAN_KERNELS_ROW_LIST_H_
 
-#include <initializer_list>
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,10 @@ inline int BytesOf(DType dtype) { return BitWidth(dtype) / 8; }
 // above the most groups in strides of the grid.
 std::array<uint32_t, 3> GroupsFor(int64_t count, uint32_t width = 256);
 inline constexpr uint32_t kMostGroups = 65535;  // that every device takes
+
+// How many invocations go along a row of so many elements: a power of two, at
+// most 256.
+uint32_t WidthOfRow(int64_t extent);
 
 // Bytes read and written, and so many operations for each output.
 KernelCost CostByElements(const NodeSite& site, double flops_an_output);
