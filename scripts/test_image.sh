@@ -74,11 +74,13 @@ size_of() {
   "${podman[@]}" image inspect --format '{{.Size}}' "$1" | awk '{printf "%.0f MB", $1 / 1e6}'
 }
 
-# start OPTION... -- the image as Kubernetes would run it. Its network is its own, and has no other machine in it.
+# start TARGET OPTION... -- the image as Kubernetes would run it. Its network is its own, and has no other machine in it.
 start() {
+  local target=$1
+  shift
   "${podman[@]}" rm --force --time 0 $container >/dev/null 2>&1 || true
   "${podman[@]}" run --detach --name $container --network none --read-only --read-only-tmpfs=false --cap-drop all \
-    --security-opt no-new-privileges --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 "$@" tensord:cpu >/dev/null
+    --security-opt no-new-privileges --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 "$@" "tensord:$target" >/dev/null
   pid=$("${podman[@]}" inspect --format '{{.State.Pid}}' $container)
   for _ in $(seq 100); do
     outside "$bin/tensordctl" health --timeout 1 >/dev/null 2>&1 && return
@@ -118,6 +120,15 @@ check_confinement() {
   say "user 10001, no capabilities, read-only root, healthy"
 }
 
+# What the container is allowed is what the daemon divides.
+check_limits() {
+  local log
+  log=$("${podman[@]}" logs $container 2>&1)
+  [[ $log == *'"event":"memory","limit":"512MiB"'* ]] || fail "the daemon does not see the container's memory limit"
+  [[ $log == *'1 threads'* ]] || fail "the daemon does not see the container's CPU limit"
+  say "limits: 512 MiB, 1 processor"
+}
+
 check_service() {
   local answer
   answer=$(outside "$bin/tensordctl" run models/digits/model.onnx --input image=models/digits/sample.npy --top 1 --json |
@@ -148,13 +159,20 @@ else
 fi
 say "image cpu: $(size_of tensord:cpu), of which Debian $(size_of docker.io/library/debian:bookworm-slim)"
 check_files
-start
+start cpu --memory 512m --cpus 1
 check_confinement
+check_limits
 check_service
 check_end
 if [ $full = yes ]; then
   scripts/image_programs.sh --from "$bin" "$work/given"
   build vulkan --build-arg BINARIES=given
   say "image vulkan: $(size_of tensord:vulkan)"
+  if [ -e "$work/given/libtensord_vulkan.so" ]; then
+    # Mesa's software driver is a Vulkan device on every machine.
+    start vulkan --env TENSORD_DEVICES=vulkan
+    check_service
+    check_end
+  fi
 fi
 say "the image is right"

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "backends/api/host_memory_budget.h"
 #include "backends/api/revisions.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/cpu_count.h"
@@ -27,6 +28,7 @@
 #include "engine/profile/op_profile.h"
 #include "engine/profile/phase_profile.h"
 #include "server/config/load_config.h"
+#include "server/config/memory_plan.h"
 #include "server/config/option_values.h"
 #include "server/log/server_logger.h"
 #include "server/metrics/metrics_collector.h"
@@ -48,16 +50,22 @@ constexpr int kUsageError = 2;
 constexpr absl::Duration kLastAnswers = absl::Milliseconds(500);
 
 // Large blocks are used again instead of given back: a fresh page costs more
-// than the copy into it. 32 MiB is the most that the library takes here.
-void TuneAllocator() {
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+// than the copy into it. 32 MiB is the most that the library takes here. What
+// lies idle so is nobody's budget's, so where there is little memory it is
+// less.
+void TuneAllocator(uint64_t memory_bytes) {
+  const auto bytes = [memory_bytes](uint64_t most, int part) {
+    return static_cast<int>(std::min(most, memory_bytes / part));
+  };
+  mallopt(M_MMAP_THRESHOLD, bytes(uint64_t{32} << 20, 128));
+  mallopt(M_TRIM_THRESHOLD, bytes(uint64_t{512} << 20, 32));
 }
 
 // The backends that the configuration names, and why another has no device.
 class Backends {
  public:
-  Backends(const ServerConfig& config, const HostServices& services) {
+  Backends(const ServerConfig& config, const HostServices& services,
+           HostMemoryBudget& host_memory) {
     const auto selected = [&config](BackendId id) {
       return std::count_if(
           config.devices.begin(), config.devices.end(),
@@ -66,7 +74,8 @@ class Backends {
     if (const auto cpu_devices = selected(BackendId::kCpu); cpu_devices > 0) {
       // Devices of the CPU share one memory, and so its limit.
       Add(MakeCpuBackend(services, {.memory_limit_bytes =
-                                        HostMemoryLimitBytes() / cpu_devices}));
+                                        host_memory.limit_bytes() / cpu_devices,
+                                    .host_memory = &host_memory}));
     }
     if (selected(BackendId::kNull) > 0) Add(MakeNullBackend(services));
     for (BackendId id : {BackendId::kCuda, BackendId::kVulkan}) {
@@ -154,6 +163,21 @@ void LogStart(const ServerConfig& config, const Engine& engine,
   log.Log(LogSeverity::kInfo, "serving", addresses);
 }
 
+void LogMemory(const ServerConfig& config, uint64_t memory_bytes,
+               uint64_t shared_bytes, ServerLogger& log) {
+  const auto text = [](uint64_t bytes) {
+    return FormatBytes(static_cast<int64_t>(bytes));
+  };
+  const std::vector<Logger::Field> fields = {
+      {"limit", text(memory_bytes)},
+      {"shared", text(shared_bytes)},
+      {"max_ingress_bytes", FormatBytes(config.max_ingress_bytes)},
+      {"upload_budget_bytes", FormatBytes(config.upload_budget_bytes)},
+      {"graph_cache_bytes", text(config.engine.graph_cache_bytes)},
+      {"max_resident_bytes", FormatBytes(config.max_resident_bytes)}};
+  log.Log(LogSeverity::kInfo, "memory", fields);
+}
+
 // Not ready, then GOAWAY, then the end of what runs.
 void Drain(const ServerConfig& config, RpcServer& server, Engine& engine,
            const metrics::ExecutionMetrics& executions, const char* signal,
@@ -183,15 +207,18 @@ void Drain(const ServerConfig& config, RpcServer& server, Engine& engine,
   log.Log(is_done ? LogSeverity::kInfo : LogSeverity::kWarning, "stopped", end);
 }
 
-absl::Status Serve(const ServerConfig& config, ServerLogger& log) {
+// `config` has been fitted to the memory that there is, of which
+// `shared_bytes` are for what is large.
+absl::Status Serve(const ServerConfig& config, uint64_t shared_bytes,
+                   ServerLogger& log) {
   BlockTerminationSignals();
-  TuneAllocator();
   SendGrpcLogTo(log);
 
   HostWorkerPool workers(config.threads > 0 ? static_cast<int>(config.threads)
                                             : CpuCount());
   const HostServices services = {&workers, &log};
-  const Backends backends(config, services);
+  HostMemoryBudget host_memory(shared_bytes);
+  const Backends backends(config, services, host_memory);
   TENSORD_ASSIGN_OR_RETURN(const std::vector<DeviceId> devices,
                            ResolveDevices(config.devices, [&](BackendId id) {
                              return backends.Count(id);
@@ -206,6 +233,7 @@ absl::Status Serve(const ServerConfig& config, ServerLogger& log) {
   TENSORD_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine,
                            Engine::Create(config.engine, backends.all(),
                                           devices, profile, &phases, services));
+  engine->buffers().UseBudget(&host_memory);
   const std::unique_ptr<Holdings> holdings = MakeHoldings(config, *engine);
   engine->SetCompileObserver([&observer](const CompileEvent& event) {
     observer.RecordCompilation(event);
@@ -243,7 +271,8 @@ absl::Status Serve(const ServerConfig& config, ServerLogger& log) {
       .active_calls = active_calls,
       .log = log,
       .build = absl::StrCat(kVersion, " (", BuildId(), ")"),
-      .unavailable_backends = backends.unavailable()};
+      .unavailable_backends = backends.unavailable(),
+      .host_memory = &host_memory};
   TENSORD_ASSIGN_OR_RETURN(const std::unique_ptr<RpcServer> server,
                            RpcServer::Start(environment));
   const std::string metrics_address = page == nullptr ? "" : page->address();
@@ -275,10 +304,15 @@ int Main(int argc, char** argv) {
     std::fputs(startup->text_to_print->c_str(), stdout);
     return 0;
   }
-  const ServerConfig& config = startup->config;
+  ServerConfig& config = startup->config;
+  const uint64_t memory_bytes = HostMemoryLimitBytes();
+  TuneAllocator(memory_bytes);
+  const uint64_t shared_bytes =
+      FitToMemory(memory_bytes, startup->given, config);
   ServerLogger log({.is_json = config.log_format == LogFormat::kJson,
                     .level = config.log_level});
-  const absl::Status status = Serve(config, log);
+  LogMemory(config, memory_bytes, shared_bytes, log);
+  const absl::Status status = Serve(config, shared_bytes, log);
   const std::vector<Logger::Field> fields = {
       {"why", std::string(status.message())}};
   log.Log(LogSeverity::kError, "cannot start", fields);

@@ -25,6 +25,7 @@ class CpuBackend final : public Backend {
         memory_limit_bytes_(options.memory_limit_bytes != 0
                                 ? options.memory_limit_bytes
                                 : HostMemoryLimitBytes()),
+        host_memory_(options.host_memory),
         identity_(ReadCpuIdentity(thread_count_)) {}
 
   BackendId id() const override { return BackendId::kCpu; }
@@ -50,12 +51,13 @@ class CpuBackend final : public Backend {
     }
     return std::make_unique<CpuDevice>(
         DeviceId{BackendId::kCpu, static_cast<uint16_t>(ordinal)}, identity_,
-        thread_count_, memory_limit_bytes_);
+        thread_count_, memory_limit_bytes_, host_memory_);
   }
 
  private:
   const int thread_count_;
   const uint64_t memory_limit_bytes_;
+  HostMemoryBudget* const host_memory_;
   const CpuIdentity identity_;
 };
 

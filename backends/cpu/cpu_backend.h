@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "backends/api/backend.h"
+#include "backends/api/host_memory_budget.h"
 #include "backends/api/host_services.h"
 
 namespace tensord {
@@ -14,6 +15,9 @@ struct CpuOptions {
   // of several ordinals share the machine's memory but not this budget: whoever
   // opens more than one divides it.
   uint64_t memory_limit_bytes = 0;
+  // What every allocation is taken from as well, where others share it;
+  // outlives the backend.
+  HostMemoryBudget* host_memory = nullptr;
 };
 
 // The host's own processors as a backend: synchronous lanes, host memory, and a

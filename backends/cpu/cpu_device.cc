@@ -13,8 +13,9 @@ namespace {
 class CpuStorage final : public Storage {
  public:
   CpuStorage(DeviceId device, std::byte* address, uint64_t size_bytes,
-             MemoryBudget& budget)
+             MemoryBudget& budget, HostMemoryBudget::Lease lease)
       : Storage(device, address, size_bytes, /*is_host_addressable=*/true),
+        lease_(std::move(lease)),
         budget_(budget) {}
   ~CpuStorage() override {
     FreeHostMemory(address());
@@ -22,6 +23,7 @@ class CpuStorage final : public Storage {
   }
 
  private:
+  const HostMemoryBudget::Lease lease_;
   MemoryBudget& budget_;
 };
 
@@ -64,14 +66,25 @@ DeviceInfo MakeInfo(DeviceId id, const CpuIdentity& identity, int thread_count,
 }  // namespace
 
 CpuDevice::CpuDevice(DeviceId id, const CpuIdentity& identity, int thread_count,
-                     uint64_t memory_limit_bytes)
+                     uint64_t memory_limit_bytes, HostMemoryBudget* host_memory)
     : info_(MakeInfo(id, identity, thread_count, memory_limit_bytes)),
-      budget_(id, memory_limit_bytes) {}
+      budget_(id, memory_limit_bytes),
+      host_memory_(host_memory) {}
 
 absl::StatusOr<std::unique_ptr<Storage>> CpuDevice::Allocate(
     uint64_t size_bytes) {
   if (absl::Status status = budget_.Reserve(size_bytes); !status.ok()) {
     return status;
+  }
+  HostMemoryBudget::Lease lease;
+  if (host_memory_ != nullptr) {
+    auto taken = host_memory_->Take(
+        size_bytes, absl::StrCat("device ", info_.id.ToString()));
+    if (!taken.ok()) {
+      budget_.Release(size_bytes);
+      return taken.status();
+    }
+    lease = *std::move(taken);
   }
   std::byte* address = AllocateHostMemory(size_bytes);
   if (address == nullptr) {
@@ -80,7 +93,8 @@ absl::StatusOr<std::unique_ptr<Storage>> CpuDevice::Allocate(
     budget_.Release(size_bytes);
     return status;
   }
-  return std::make_unique<CpuStorage>(info_.id, address, size_bytes, budget_);
+  return std::make_unique<CpuStorage>(info_.id, address, size_bytes, budget_,
+                                      std::move(lease));
 }
 
 absl::StatusOr<std::unique_ptr<Storage>> CpuDevice::ImportHostMemory(

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "backends/api/backend.h"
+#include "backends/api/host_memory_budget.h"
 #include "backends/api/memory_budget.h"
 #include "backends/api/packed_weights.h"
 #include "backends/cpu/cpu_identity.h"
@@ -19,7 +20,7 @@ namespace tensord {
 class CpuDevice final : public Device, public HasPackedWeights {
  public:
   CpuDevice(DeviceId id, const CpuIdentity& identity, int thread_count,
-            uint64_t memory_limit_bytes);
+            uint64_t memory_limit_bytes, HostMemoryBudget* host_memory);
 
   const DeviceInfo& info() const override { return info_; }
   absl::StatusOr<std::unique_ptr<Storage>> Allocate(
@@ -43,6 +44,7 @@ class CpuDevice final : public Device, public HasPackedWeights {
  private:
   const DeviceInfo info_;
   MemoryBudget budget_;
+  HostMemoryBudget* const host_memory_;  // may be null
   PackedStore packed_{*this};
 };
 

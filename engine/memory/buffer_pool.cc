@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/api/backend.h"
+#include "backends/api/host_memory_budget.h"
 #include "backends/api/storage.h"
 
 namespace tensord {
@@ -56,14 +57,22 @@ PooledBuffer PooledBuffer::ShareOf(std::shared_ptr<const PooledBuffer> buffer) {
 BufferPool::BufferPool(uint64_t max_idle_bytes)
     : max_idle_bytes_(max_idle_bytes) {}
 
-BufferPool::~BufferPool() {
-  for (const auto& blocks : idle_) {
-    for (const Block& block : blocks) Free(block);
+BufferPool::~BufferPool() { FreeIdle(); }
+
+void BufferPool::FreeIdle() {
+  std::array<std::vector<Block>, kClassCount> idle;
+  {
+    absl::MutexLock lock(&mu_);
+    idle.swap(idle_);
+    idle_bytes_ = 0;
+  }
+  for (int size_class = 0; size_class < kClassCount; ++size_class) {
+    for (const Block& block : idle[size_class]) Free(block, size_class);
   }
 }
 
 void BufferPool::UseDevice(Device* device) {
-  std::vector<Block> freed;
+  std::vector<std::pair<Block, int>> freed;
   {
     absl::MutexLock lock(&mu_);
     device_ = device;
@@ -74,11 +83,13 @@ void BufferPool::UseDevice(Device* device) {
           blocks.begin(), blocks.end(),
           [](const Block& block) { return block.storage == nullptr; });
       idle_bytes_ -= (blocks.end() - devices) * ClassBytes(size_class);
-      freed.insert(freed.end(), devices, blocks.end());
+      for (auto block = devices; block != blocks.end(); ++block) {
+        freed.emplace_back(*block, size_class);
+      }
       blocks.erase(devices, blocks.end());
     }
   }
-  for (const Block& block : freed) Free(block);
+  for (const auto& [block, size_class] : freed) Free(block, size_class);
 }
 
 absl::StatusOr<PooledBuffer> BufferPool::Allocate(size_t size) {
@@ -96,12 +107,14 @@ absl::StatusOr<PooledBuffer> BufferPool::Allocate(size_t size) {
     block = TakeIdle(size_class);
     device = device_;
   }
-  if (block.data == nullptr) block = AllocateBlock(bytes, device);
   if (block.data == nullptr) {
-    absl::MutexLock lock(&mu_);
-    loaned_bytes_ -= bytes;
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "no host buffer of ", size, " bytes: ", loaned_bytes_, " are in use"));
+    const absl::StatusOr<Block> made = AllocateBlock(bytes, device);
+    if (!made.ok()) {
+      absl::MutexLock lock(&mu_);
+      loaned_bytes_ -= bytes;
+      return made.status();
+    }
+    block = *made;
   }
   return PooledBuffer(this, block.data, block.storage, size, size_class);
 }
@@ -115,31 +128,47 @@ BufferPool::Block BufferPool::TakeIdle(int size_class) {
   return block;
 }
 
-BufferPool::Block BufferPool::AllocateBlock(size_t bytes, Device* device) {
+absl::Status BufferPool::ReserveBytes(size_t bytes) {
+  constexpr absl::string_view kWhat = "a tensor";
+  if (budget_ == nullptr || budget_->Reserve(bytes, kWhat).ok()) {
+    return absl::OkStatus();
+  }
+  FreeIdle();
+  return budget_->Reserve(bytes, kWhat);
+}
+
+absl::StatusOr<BufferPool::Block> BufferPool::AllocateBlock(size_t bytes,
+                                                            Device* device) {
   if (device != nullptr && bytes >= kMinDeviceBytes) {
     // One that is full or lost is no reason to refuse a request.
     absl::StatusOr<std::unique_ptr<Storage>> storage =
         device->AllocateHostVisible(bytes);
     if (storage.ok()) {
       const Storage* owned = storage->release();
-      return {owned->address(), owned};
+      return Block{owned->address(), owned};
     }
   }
+  if (absl::Status status = ReserveBytes(bytes); !status.ok()) return status;
   const size_t alignment =
       bytes >= kHugePageBytes ? kHugePageBytes : size_t{kStorageAlignment};
   void* data = std::aligned_alloc(alignment, bytes);
-  if (data != nullptr && bytes >= kHugePageBytes) {
-    madvise(data, bytes, MADV_HUGEPAGE);
+  if (data == nullptr) {
+    if (budget_ != nullptr) budget_->Release(bytes);
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no host buffer of ", bytes, " bytes: ", loaned_bytes(),
+                     " are in use"));
   }
-  return {static_cast<std::byte*>(data), nullptr};
+  if (bytes >= kHugePageBytes) madvise(data, bytes, MADV_HUGEPAGE);
+  return Block{static_cast<std::byte*>(data), nullptr};
 }
 
-void BufferPool::Free(Block block) {
+void BufferPool::Free(Block block, int size_class) {
   if (block.storage != nullptr) {
     delete block.storage;
-  } else {
-    std::free(block.data);
+    return;
   }
+  std::free(block.data);
+  if (budget_ != nullptr) budget_->Release(ClassBytes(size_class));
 }
 
 void BufferPool::Release(Block block, int size_class) {
@@ -154,7 +183,7 @@ void BufferPool::Release(Block block, int size_class) {
       return;
     }
   }
-  Free(block);
+  Free(block, size_class);
 }
 
 uint64_t BufferPool::idle_bytes() const {

@@ -16,6 +16,7 @@ namespace tensord {
 
 class BufferPool;
 class Device;
+class HostMemoryBudget;
 class Storage;
 
 // Host memory for one tensor of a request or of an answer: aligned to
@@ -61,16 +62,17 @@ class PooledBuffer {
 };
 
 // Buffers by size class (powers of two from 64 bytes), kept for the next
-// request up to a byte limit: what is on loan is not limited here but by
-// admission. Buffers of 2 MiB and more ask for huge pages; a first touch of
-// small pages cost a third of the bandwidth of large tensors.
+// request up to a byte limit: what is on loan is limited by admission, and by
+// the budget that the pool shares with others where it has one. Buffers of 2
+// MiB and more ask for huge pages; a first touch of small pages cost a third of
+// the bandwidth of large tensors.
 //
 // With a device, buffers of a page and more are in host memory that it copies
 // from and to without a detour (Device::AllocateHostVisible), as long as it
 // gives some; else they are on the heap like the others.
 //
 // Threading: every method may be called from any thread.
-// Ownership: borrows the device.
+// Ownership: borrows the device and the budget.
 class BufferPool {
  public:
   explicit BufferPool(uint64_t max_idle_bytes);
@@ -81,7 +83,11 @@ class BufferPool {
   // kept that is. Buffers on loan then must come back before it goes.
   void UseDevice(Device* device);
 
-  // kResourceExhausted when the machine has no memory for it.
+  // What heap buffers are taken from, idle ones too; those are given up before
+  // anybody is refused. Call it before the first Allocate().
+  void UseBudget(HostMemoryBudget* budget) { budget_ = budget; }
+
+  // kResourceExhausted when the budget or the machine has no memory for it.
   absl::StatusOr<PooledBuffer> Allocate(size_t size);
 
   uint64_t idle_bytes() const;
@@ -99,11 +105,16 @@ class BufferPool {
 
   // An idle one, or none.
   Block TakeIdle(int size_class) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  static Block AllocateBlock(size_t bytes, Device* device);
-  static void Free(Block block);
+  absl::StatusOr<Block> AllocateBlock(size_t bytes, Device* device)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // Of the budget; gives idle buffers up for it.
+  absl::Status ReserveBytes(size_t bytes) ABSL_LOCKS_EXCLUDED(mu_);
+  void FreeIdle() ABSL_LOCKS_EXCLUDED(mu_);
+  void Free(Block block, int size_class);
   void Release(Block block, int size_class);
 
   const uint64_t max_idle_bytes_;
+  HostMemoryBudget* budget_ = nullptr;
   mutable absl::Mutex mu_;
   Device* device_ ABSL_GUARDED_BY(mu_) = nullptr;
   std::array<std::vector<Block>, kClassCount> idle_ ABSL_GUARDED_BY(mu_);

@@ -168,7 +168,7 @@ absl::StatusOr<Texts> ReadConfigFile(const std::string& path) {
 
 absl::Status SetOption(const Option& option, const Texts& flags,
                        const Texts& file, const std::string& path,
-                       ReadVariable read_variable, ServerConfig& config) {
+                       ReadVariable read_variable, Startup& startup) {
   const std::string variable = VariableName(option.name);
   std::string text, where;
   if (const auto flag = flags.find(option.name); flag != flags.end()) {
@@ -183,7 +183,8 @@ absl::Status SetOption(const Option& option, const Texts& flags,
   } else {
     return absl::OkStatus();
   }
-  const absl::Status status = option.set(option, config, text);
+  startup.given.insert(option.name);
+  const absl::Status status = option.set(option, startup.config, text);
   return status.ok() ? status : Wrong(where, status.message());
 }
 
@@ -207,8 +208,8 @@ absl::StatusOr<Startup> LoadConfig(int argc, const char* const* argv,
     file = *std::move(texts);
   }
   for (const Option& option : OptionTable()) {
-    const absl::Status status = SetOption(option, line->flags, file, path,
-                                          read_variable, startup.config);
+    const absl::Status status =
+        SetOption(option, line->flags, file, path, read_variable, startup);
     if (!status.ok()) return status;
   }
   const absl::Status status = Validate(startup.config);

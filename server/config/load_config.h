@@ -2,6 +2,7 @@
 #define TENSORD_SERVER_CONFIG_LOAD_CONFIG_H_
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "absl/functional/function_ref.h"
@@ -15,6 +16,8 @@ namespace tensord {
 // (--help, --version, --print-config).
 struct Startup {
   ServerConfig config;
+  // Names of the options that were set, by whatever way.
+  std::set<std::string> given;
   std::optional<std::string> text_to_print;
 };
 

@@ -24,6 +24,9 @@ namespace {
 // As graph_service.proto says.
 constexpr int kMaxDisabledPasses = 32;
 constexpr int kMaxShapeHints = 16;
+// What reading a graph takes beside its constants, as multiples of its bytes:
+// these bytes, and what its parser makes of them.
+constexpr uint64_t kCopiesOfGraph = 2;
 
 absl::StatusOr<GraphDef> Decode(v1::GraphFormat format, absl::string_view bytes,
                                 const GraphLimits& limits,
@@ -87,6 +90,12 @@ absl::Status GraphSubmitter::CheckOptions(
 
 void GraphSubmitter::Submit(Received received, Done done) {
   auto shared = std::make_shared<Received>(std::move(received));
+  if (environment_.host_memory != nullptr) {
+    auto memory = environment_.host_memory->Take(
+        kCopiesOfGraph * shared->bytes.size(), "reading a graph");
+    if (!memory.ok()) return std::move(done)(memory.status());
+    shared->memory = *std::move(memory);
+  }
   absl::StatusOr<GraphHandles> handles;
   if (shared->format == v1::GRAPH_FORMAT_TENSORD) {
     handles = FindGraphHandles(shared->bytes, shared->principal, environment_);
@@ -119,6 +128,7 @@ void GraphSubmitter::Submit(Received received, Done done) {
     if (graph.ok()) facts->opset_version = graph->opset;
     // Weights are copies by now; the received bytes are not kept beside them.
     std::string().swap(shared->bytes);
+    shared->memory.Release();
     return graph;
   };
   environment_.engine.SubmitGraph(

@@ -26,6 +26,7 @@ class GraphSubmitter {
     Sha256Digest digest;  // of the bytes
     v1::CompileOptions options;
     std::string principal;
+    HostMemoryBudget::Lease memory;  // Submit() fills it
   };
 
   using Done =

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/api/host_memory_budget.h"
 #include "engine/engine.h"
 #include "engine/profile/op_profile.h"
 #include "engine/profile/phase_profile.h"
@@ -37,6 +38,8 @@ struct ServiceEnvironment {
   std::string build;  // "0.1.0 (9f2c...)"
   // Backends without a device here, and why.
   std::vector<std::pair<BackendId, std::string>> unavailable_backends;
+  // What graphs that are being read are taken from; null: unlimited.
+  HostMemoryBudget* host_memory = nullptr;
 };
 
 }  // namespace tensord

@@ -27,11 +27,12 @@ Outcome = collections.namedtuple("Outcome", "code out err")
 class Daemon:
     """A daemon on free ports of this machine; a context manager that ends it by SIGTERM."""
 
-    def __init__(self, *options):
+    def __init__(self, *options, enter=None):
+        """`enter` is called in the new process before the program: to go into a control group, say."""
         self._process = subprocess.Popen(
             [os.path.join(BIN, "tensord"), "--listen", "127.0.0.1:0", "--metrics-listen",
              "127.0.0.1:0", *options],
-            stderr=subprocess.PIPE, text=True)
+            stderr=subprocess.PIPE, text=True, preexec_fn=enter)
         self.log = []
         self.address = self.metrics_url = None
         started = threading.Event()

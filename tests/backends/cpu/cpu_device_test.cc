@@ -31,6 +31,21 @@ TEST_F(CpuDeviceTest, TheLimitIsTheHostsByDefault) {
   EXPECT_EQ(device_->info().memory_limit_bytes, HostMemoryLimitBytes());
 }
 
+TEST_F(CpuDeviceTest, TakesItsMemoryFromTheHostsBudgetAsWell) {
+  HostMemoryBudget host(1000);
+  std::unique_ptr<Backend> backend = MakeCpuBackend(
+      {.workers = &workers_, .logger = nullptr}, {.host_memory = &host});
+  std::unique_ptr<Device> device = backend->OpenDevice(0).value();
+  {
+    std::unique_ptr<Storage> storage = device->Allocate(600).value();
+    EXPECT_THAT(device->Allocate(401),
+                StatusIs(absl::StatusCode::kResourceExhausted,
+                         HasSubstr("device cpu:0), 600 of 1000 in use")));
+    EXPECT_EQ(device->allocated_bytes(), 600u);
+  }
+  EXPECT_EQ(host.used_bytes(), 0u);
+}
+
 TEST_F(CpuDeviceTest, LargeAllocationsAreAlignedToHugePages) {
   std::unique_ptr<Storage> storage = device_->Allocate(kHugePageBytes).value();
   EXPECT_EQ(reinterpret_cast<uintptr_t>(storage->address()) % kHugePageBytes,

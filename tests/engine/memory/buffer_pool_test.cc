@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/api/host_memory_budget.h"
 #include "backends/api/storage.h"
 #include "gtest/gtest.h"
 #include "tests/support/fake_backend.h"
@@ -50,6 +51,35 @@ TEST(BufferPool, ATruncatedBufferGoesBackWhole) {
   }
   EXPECT_EQ(pool.loaned_bytes(), 0);
   EXPECT_EQ(pool.idle_bytes(), 4096);
+}
+
+TEST(BufferPool, TakesBuffersFromItsBudgetAndGivesThemBack) {
+  HostMemoryBudget budget(8192);
+  {
+    BufferPool pool(4096);
+    pool.UseBudget(&budget);
+    {
+      const absl::StatusOr<PooledBuffer> a = pool.Allocate(4096);
+      const absl::StatusOr<PooledBuffer> b = pool.Allocate(4096);
+      EXPECT_EQ(budget.used_bytes(), 8192);
+      EXPECT_THAT(pool.Allocate(1),
+                  StatusIs(absl::StatusCode::kResourceExhausted,
+                           ::testing::HasSubstr("8192 of 8192 in use")));
+      EXPECT_EQ(pool.loaned_bytes(), 8192);
+    }
+    EXPECT_EQ(budget.used_bytes(), 4096);  // the one that is kept
+  }
+  EXPECT_EQ(budget.used_bytes(), 0);
+}
+
+TEST(BufferPool, GivesIdleBuffersUpBeforeItRefuses) {
+  HostMemoryBudget budget(4096);
+  BufferPool pool(1 << 20);
+  pool.UseBudget(&budget);
+  pool.Allocate(2048).value();
+  EXPECT_EQ(pool.idle_bytes(), 2048);
+  EXPECT_THAT(pool.Allocate(4096), IsOk());
+  EXPECT_EQ(budget.used_bytes(), 4096);
 }
 
 TEST(BufferPool, MovingTransfersTheLoan) {

@@ -2,9 +2,12 @@
 
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
+
+import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "scripts/deployment"))
@@ -38,6 +41,21 @@ class Compose(unittest.TestCase):
                 self.assertIn(old, TEXT)
                 found = check_compose.faults(TEXT.replace(old, new, 1), FOLDER)
                 self.assertTrue(any(what in fault for fault in found), found)
+
+    def test_prometheus_takes_what_is_mounted_for_it(self):
+        compose = yaml.safe_load(check_compose.interpolated(TEXT))
+        with tempfile.TemporaryDirectory() as container:
+            for source, path in map(check_compose.split_volume, compose["services"]["prometheus"]["volumes"]):
+                if source.startswith("."):
+                    place = pathlib.Path(container) / path[1:]
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    place.symlink_to((FOLDER / source).resolve())
+            done = subprocess.run(["promtool", "check", "config", f"{container}/etc/prometheus/prometheus.yml"],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("2 rule files found", done.stdout)
+            # The files of targets are found too: without them nothing would be scraped, and nothing said.
+            self.assertEqual(len(list((pathlib.Path(container) / "etc/prometheus/targets").glob("*.yml"))), 1)
 
     def test_a_target_that_nothing_serves(self):
         with tempfile.TemporaryDirectory() as folder:
