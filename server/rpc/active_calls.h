@@ -21,6 +21,7 @@ class ActiveCalls {
    public:
     explicit Token(ActiveCalls& calls) : calls_(calls) {
       calls_.count_.fetch_add(1, std::memory_order_relaxed);
+      calls_.begun_count_.fetch_add(1, std::memory_order_relaxed);
     }
     ~Token() { calls_.count_.fetch_sub(1, std::memory_order_release); }
     Token(const Token&) = delete;
@@ -62,6 +63,21 @@ class ActiveCalls {
     return Await(sent_count_, deadline);
   }
 
+  // Until no call has begun for `quiet`; not longer than `deadline`.
+  void AwaitQuiet(absl::Duration quiet, absl::Time deadline) const {
+    constexpr absl::Duration kLook = absl::Milliseconds(5);
+    int64_t known_count = begun_count_.load(std::memory_order_relaxed);
+    absl::Time quiet_since = absl::Now();
+    for (absl::Time now = quiet_since;
+         now < deadline && now - quiet_since < quiet; now = absl::Now()) {
+      absl::SleepFor(kLook);
+      const int64_t begun_count = begun_count_.load(std::memory_order_relaxed);
+      if (begun_count == known_count) continue;
+      known_count = begun_count;
+      quiet_since = absl::Now();
+    }
+  }
+
  private:
   static bool Await(const std::atomic<int64_t>& count, absl::Time deadline) {
     while (count.load(std::memory_order_acquire) > 0) {
@@ -72,6 +88,7 @@ class ActiveCalls {
   }
 
   alignas(64) std::atomic<int64_t> count_{0};
+  std::atomic<int64_t> begun_count_{0};  // since the start
   alignas(64) std::atomic<int64_t> sent_count_{0};
 };
 

@@ -42,6 +42,11 @@ constexpr absl::Duration kAgeGraceSlack = absl::Seconds(30);
 // lets it lie idle looks at it every five seconds.
 constexpr absl::Duration kLastReadTime = absl::Seconds(5);
 
+// The end: for how long no call must have come, and how long that is waited for
+// while clients keep coming all the same.
+constexpr absl::Duration kQuiet = absl::Milliseconds(100);
+constexpr absl::Duration kLongestRefusal = absl::Seconds(2);
+
 // How long buffers of answers may still be with the transport afterwards.
 constexpr absl::Duration kBufferReturnTime = absl::Seconds(5);
 
@@ -169,6 +174,10 @@ bool RpcServer::Shutdown(absl::Time deadline) {
   // Half of the time is for them, since downloads may go on for as long.
   const absl::Time now = absl::Now();
   calls.AwaitSent(std::min(now + (deadline - now) / 2, deadline));
+  // A call that reaches gRPC while it shuts down, and before the client has
+  // seen GOAWAY, is reset: the client gets CANCELLED, which tells it nothing.
+  // So first everybody who is being refused has the time to go elsewhere.
+  calls.AwaitQuiet(kQuiet, std::min(deadline, absl::Now() + kLongestRefusal));
   // On a thread of its own: it also waits for health watches, which nobody
   // ends before the deadline, and there is no need to.
   shutdown_ = std::thread([this, deadline] {

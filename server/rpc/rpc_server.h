@@ -43,10 +43,12 @@ class RpcServer {
   // Health says NOT_SERVING; calls are still taken.
   void StopServing() { readiness_->StopServing(); }
 
-  // Takes no new calls, tells clients to go elsewhere (GOAWAY), and waits for
-  // the calls under way: false when some were still there at `deadline`, and
-  // are cancelled. Then waits, a few seconds at most, until clients have read
-  // their answers, so that the process may end. Once.
+  // Waits until clients that are refused have gone elsewhere, a tenth of a
+  // second without a call or two seconds. Then takes no new calls, tells
+  // clients to go elsewhere (GOAWAY), and waits for the calls under way: false
+  // when some were still there at `deadline`, and are cancelled. Then waits, a
+  // few seconds at most, until clients have read their answers, so that the
+  // process may end. Once.
   bool Shutdown(absl::Time deadline);
 
  private:
