@@ -125,7 +125,7 @@ check_limits() {
   local log
   log=$("${podman[@]}" logs $container 2>&1)
   [[ $log == *'"event":"memory","limit":"512MiB"'* ]] || fail "the daemon does not see the container's memory limit"
-  [[ $log == *'1 threads'* ]] || fail "the daemon does not see the container's CPU limit"
+  [[ $log == *', 1 thread"'* ]] || fail "the daemon does not see the container's CPU limit"
   say "limits: 512 MiB, 1 processor"
 }
 
