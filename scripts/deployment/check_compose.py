@@ -14,6 +14,8 @@ import urllib.parse
 import compose_spec
 import yaml
 
+from manifests import seconds
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -97,6 +99,15 @@ def configuration_faults(compose):
             yield f"grafana: nothing is mounted at {each['options']['path']}, where its dashboards are looked for"
 
 
+def end_faults(compose):
+    """Whether the daemon has the time that the image's configuration gives its end."""
+    config = yaml.safe_load((ROOT / "deploy/image/tensord.yaml").read_text(encoding="utf-8"))
+    needed = seconds(config["drain-grace"]) + seconds(config["drain-timeout"])
+    given = seconds(compose["services"]["tensord"].get("stop_grace_period", "10s"))
+    if given <= needed:
+        yield f"tensord: stop_grace_period is {given:.0f} s, and drain-grace and drain-timeout take {needed:.0f} s"
+
+
 def faults(text, folder):
     """Every fault of a compose file's text as a line of text; relative paths are relative to the folder."""
     try:
@@ -104,7 +115,8 @@ def faults(text, folder):
     except ValueError as error:
         return [f"compose.yaml: {error}"]
     compose = yaml.safe_load(interpolated(text))
-    found = [*service_faults(compose, folder), *connection_faults(compose, folder), *configuration_faults(compose)]
+    found = [*service_faults(compose, folder), *connection_faults(compose, folder), *configuration_faults(compose),
+             *end_faults(compose)]
     return [fault for fault in found if fault]
 
 

@@ -26,6 +26,7 @@ class Compose(unittest.TestCase):
         for old, new, what in (
                 ("    ports:", "    portz:", "portz"),
                 ("stop_grace_period: 40s", "stop_grace_period: 40x", "services.tensord.stop_grace_period"),
+                ("stop_grace_period: 40s", "stop_grace_period: 25s", "stop_grace_period is 25 s, and drain-grace and drain-timeout take 25 s"),
                 ('"127.0.0.1:8500:8500"', '"127.0.0.1:x:8500"', "services.tensord.ports[0]"),
                 ('"127.0.0.1:9090:9090"', '"9090:9090"', "prometheus: port 9090:9090 is published to other machines"),
                 ("depends_on: [prometheus]", "depends_on: [prometeus]", "depends on prometeus"),
