@@ -109,6 +109,10 @@ class Run {
 
   absl::Status Launch(const Segment& segment,
                       const std::shared_ptr<const Segment>& owner) {
+    if (run_.trace != nullptr) {
+      first_trace_rows_.push_back(launcher_.trace_row_count());
+      run_.trace->BeginSegment();
+    }
     for (size_t i = 0; i < segment.stretches.size(); ++i) {
       if (absl::Status s = BringOver(segment.stretches[i]); !s.ok()) return s;
       if (i > 0) {
@@ -195,12 +199,15 @@ class Run {
     return absl::OkStatus();
   }
 
-  // Of a sampled run.
+  // Of a run that is sampled or traced.
   void AccountDeviceTimes() {
     if (!launcher_.ReadDeviceTimes()) return;
-    launcher_.AccountDeviceTimes(graph_.first);
-    for (const auto& segment : kept_segments_) {
-      launcher_.AccountDeviceTimes(*segment);
+    const auto first_row = [&](size_t segment) {
+      return run_.trace == nullptr ? 0 : first_trace_rows_[segment];
+    };
+    launcher_.AccountDeviceTimes(graph_.first, first_row(0));
+    for (size_t i = 0; i < kept_segments_.size(); ++i) {
+      launcher_.AccountDeviceTimes(*kept_segments_[i], first_row(i + 1));
     }
   }
 
@@ -235,6 +242,7 @@ class Run {
   bool lane_reads_host_arena_ = false;
   // Later segments that the lane's work may refer to, until it is waited for.
   std::vector<std::shared_ptr<const Segment>> kept_segments_;
+  std::vector<size_t> first_trace_rows_;  // by segment, of a traced run
 };
 
 }  // namespace

@@ -46,7 +46,8 @@ struct CompiledRun {
   op_profile::Shard* shard = nullptr;         // of an open ExecutionScope
   op_profile::Shard* host_shard = nullptr;    // the same, for steps on the host
   PreparationChannel* preparation = nullptr;  // of a pipelined first run
-  bool is_traced = false;                     // each launch is to be seen
+  // Each launch is to be seen. The shards of an open scope write to it, too.
+  op_profile::TraceBuffer* trace = nullptr;
 
   // Hands over the owner of the inputs' bytes: called when the device may go on
   // reading them after the call.

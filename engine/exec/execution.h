@@ -91,6 +91,7 @@ struct Execution {
   uint64_t flow = 0;
   DeviceWish wish;
   int trace_capacity = 0;  // launches to trace; 0: no trace
+  bool trace_device_times = false;
 
   // Called once, with the result in place, on a lane's thread or inside Start.
   // Must not block. A plain function keeps a run free of allocations.

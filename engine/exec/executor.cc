@@ -33,7 +33,7 @@ absl::Status RunFlow(LaneSlot& slot, const CompiledGraph& graph,
               .phase_ns = execution.phase_ns,
               .shard = accounted.shard(),
               .host_shard = on_host.shard(),
-              .is_traced = execution.trace != nullptr,
+              .trace = execution.trace.get(),
               .budget = std::make_shared<FlowBudget>(graph.flow->max_bytes()),
               .lane_is_busy = lane_is_busy};
   std::vector<FlowValue> inputs;
@@ -106,7 +106,7 @@ absl::Status RunExecution(LaneSlot& slot, const CompiledGraph& graph,
                         .shard = accounted.shard(),
                         .host_shard = on_host.shard(),
                         .preparation = preparation,
-                        .is_traced = execution.trace != nullptr,
+                        .trace = execution.trace.get(),
                         .take_inputs = take_inputs};
   return RunCompiled(slot, graph, run, buffers, lane_is_busy);
 }

@@ -45,8 +45,9 @@ StepLauncher::StepLauncher(LaneSlot& slot, const CompiledGraph& graph,
 }
 
 void StepLauncher::Begin() {
-  has_marks_ = run_.shard != nullptr && run_.shard->is_sampled() &&
-               graph_.time_mark_count > 0 &&
+  const bool is_wanted = run_.shard != nullptr &&
+                         (run_.shard->is_sampled() || wants_device_rows());
+  has_marks_ = is_wanted && graph_.time_mark_count > 0 &&
                graph_.time_mark_count <= kMaxTimeMarks &&
                slot_.ReserveTimeMarks(graph_.time_mark_count).ok();
 }
@@ -76,7 +77,7 @@ LanePrograms::Recording* StepLauncher::RecordingOf(
     size_t index) {
   // A trace shows every launch, and what is being prepared cannot be recorded.
   if (slot_.programs() == nullptr || run_.preparation != nullptr ||
-      run_.is_traced || !slot_.KeepsArena(graph_.arena_bytes) ||
+      run_.trace != nullptr || !slot_.KeepsArena(graph_.arena_bytes) ||
       segment.stretches[index].step_count < kMinRecordedSteps) {
     return nullptr;
   }
@@ -149,7 +150,11 @@ absl::Status StepLauncher::LaunchSteps(const Segment& segment,
     if (is_synchronous && i % kStepsPerDeadlineCheck == 0) {
       if (absl::Status s = run_.limits.Check(); !s.ok()) return s;
     }
+    const size_t trace_row = trace_row_count();
     absl::Status s = LaunchStep(step, context);
+    if (run_.trace != nullptr) {
+      run_.trace->SetNode(trace_row, graph_.graph->nodes[step.node_id].name);
+    }
     // Its outputs are undefined then, whatever the kernel says; but a fault
     // of the device is told, or the pool would go on with it.
     if (run_.limits.IsStopped() && !MayBeFault(s)) return run_.limits.Check();
@@ -204,16 +209,34 @@ bool StepLauncher::ReadDeviceTimes() {
              .ok();
 }
 
-void StepLauncher::AccountDeviceTimes(const Segment& segment) {
+size_t StepLauncher::trace_row_count() const {
+  return run_.trace == nullptr ? 0 : run_.trace->rows().size();
+}
+
+void StepLauncher::AccountDeviceTimes(const Segment& segment,
+                                      size_t first_trace_row) {
   const absl::Span<const int64_t> marks = slot_.scratch().time_marks;
+  // Each step has left a row, those on the host too.
+  size_t trace_row = first_trace_row;
   for (const Stretch& stretch : segment.stretches) {
-    if (stretch.runs_on_host) continue;
-    for (int32_t i = 0; i < stretch.step_count; ++i) {
+    for (int32_t i = 0; i < stretch.step_count; ++i, ++trace_row) {
+      if (stretch.runs_on_host) continue;
       const CompiledNode& node = segment.steps[stretch.first_step + i].node;
       const int32_t mark = stretch.first_time_mark + i;
-      run_.shard->AddDeviceDuration(node.op, node.backend,
-                                    static_cast<uint64_t>(std::max<int64_t>(
-                                        0, marks[mark + 1] - marks[mark])));
+      const int64_t duration_ns =
+          std::max<int64_t>(0, marks[mark + 1] - marks[mark]);
+      if (run_.shard->is_sampled()) {
+        run_.shard->AddDeviceDuration(node.op, node.backend,
+                                      static_cast<uint64_t>(duration_ns));
+      }
+      if (!wants_device_rows() || trace_row >= trace_row_count()) continue;
+      if (!device_origin_ns_.has_value()) {
+        device_origin_ns_ =
+            static_cast<int64_t>(run_.trace->rows()[trace_row].start_ns) -
+            marks[mark];
+      }
+      run_.trace->SetDeviceTimes(trace_row, *device_origin_ns_ + marks[mark],
+                                 duration_ns);
     }
   }
 }

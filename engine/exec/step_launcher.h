@@ -44,12 +44,18 @@ class StepLauncher {
   // Once the lane has passed all launches of the run: whether there are device
   // times of them; and accounts those of one segment.
   bool ReadDeviceTimes();
-  void AccountDeviceTimes(const Segment& segment);
+  void AccountDeviceTimes(const Segment& segment, size_t first_trace_row);
+
+  // Rows that the run's trace has so far; 0 without one.
+  size_t trace_row_count() const;
 
   // Whether the run has left something in its graph.
   bool has_recorded() const { return has_recorded_; }
 
  private:
+  bool wants_device_rows() const {
+    return run_.trace != nullptr && run_.trace->wants_device_times();
+  }
   // Steps one by one.
   absl::Status LaunchSteps(const Segment& segment, const Stretch& stretch,
                            op_profile::Shard* shard, bool with_marks);
@@ -73,6 +79,8 @@ class StepLauncher {
   std::optional<StoppableWorkers> workers_;  // unless nobody stops launches
   bool has_marks_ = false;
   bool has_recorded_ = false;
+  // Of the device's clock, in a trace: when its first launch was made.
+  std::optional<int64_t> device_origin_ns_;
 };
 
 }  // namespace tensord

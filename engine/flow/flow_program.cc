@@ -344,7 +344,7 @@ absl::Status FlowProgram::RunStage(
                                  .phase_ns = &run.phase_ns,
                                  .shard = run.shard,
                                  .host_shard = run.host_shard,
-                                 .is_traced = run.is_traced,
+                                 .trace = run.trace,
                                  .take_inputs = take_inputs};
   absl::Status status = RunCompiled(run.slot, *variant->compiled, compiled_run,
                                     run.buffers, run.lane_is_busy);

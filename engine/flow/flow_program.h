@@ -31,7 +31,7 @@ struct FlowRun {
   PhaseTimes& phase_ns;
   op_profile::Shard* shard = nullptr;
   op_profile::Shard* host_shard = nullptr;  // for steps on the host
-  bool is_traced = false;
+  op_profile::TraceBuffer* trace = nullptr;
   std::shared_ptr<FlowBudget> budget;
   bool* lane_is_busy = nullptr;
 

@@ -25,8 +25,8 @@ void OpenExecutions::Open(Execution& execution) {
   execution.started_ns.store(0, std::memory_order_relaxed);
   execution.trace.reset();
   if (execution.trace_capacity > 0) {
-    execution.trace =
-        std::make_unique<op_profile::TraceBuffer>(execution.trace_capacity);
+    execution.trace = std::make_unique<op_profile::TraceBuffer>(
+        execution.trace_capacity, execution.trace_device_times);
   }
   execution.queue_deadline = absl::InfiniteFuture();
   execution.admitted_bytes = 0;

@@ -44,7 +44,8 @@ class LaunchTimer {
       trace_row_ =
           shard.trace_->BeginRow(site.node_index, site.slot,
                                  shard.clock_.ToNs(TickClock::Elapsed(
-                                     shard.begin_ticks_, start_ticks_)));
+                                     shard.begin_ticks_, start_ticks_)),
+                                 site.bytes);
     }
   }
 

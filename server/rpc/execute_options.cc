@@ -80,10 +80,7 @@ absl::Status ApplyExecuteOptions(const std::string& bytes, const Engine& engine,
   }
   execution.trace_capacity = static_cast<int>(
       std::min<int64_t>(options.trace().max_rows(), max_trace_rows));
-  if (execution.trace_capacity > 0) {
-    execution.trace = std::make_unique<op_profile::TraceBuffer>(
-        static_cast<size_t>(execution.trace_capacity));
-  }
+  execution.trace_device_times = options.trace().device_times();
   return FillPlan(options, plan);
 }
 

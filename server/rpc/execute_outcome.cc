@@ -107,6 +107,9 @@ void RecordOutcome(const Execution& execution, const absl::Status& status,
       return;
     case absl::StatusCode::kDeadlineExceeded:
       executions.RecordOutcome(ExecutionOutcome::kExpired);
+      if (execution.started_ns.load(std::memory_order_relaxed) == 0) {
+        executions.RecordRejection(RejectionReason::kQueueTimeout);
+      }
       return;
     default:
       executions.RecordOutcome(ExecutionOutcome::kFailed);
@@ -140,19 +143,28 @@ void RecordPhases(const Execution& execution,
   }
 }
 
-std::string TraceMessage(const Execution& execution,
+std::string TraceMessage(const op_profile::TraceBuffer& trace, DeviceId ran_on,
                          const op_profile::OpProfile& profile) {
-  const op_profile::TraceBuffer& trace = *execution.trace;
   v1::ExecutionTrace message;
   for (const op_profile::TraceRow& row : trace.rows()) {
     const op_profile::SlotIdentity identity = profile.Describe(row.slot);
     v1::TraceRow& out = *message.add_rows();
     out.set_node_index(row.node_index);
     out.set_op(std::string(identity.op.name()));
+    out.set_node(row.node);
     out.set_kernel(identity.kernel);
-    out.set_device(execution.ran_on.ToString());
+    // A node without a kernel there ran on the host.
+    out.set_device((identity.backend == ran_on.backend
+                        ? ran_on
+                        : DeviceId{identity.backend, 0})
+                       .ToString());
     out.set_start_ns(static_cast<int64_t>(row.start_ns));
     out.set_host_ns(static_cast<int64_t>(row.host_ns));
+    out.set_size_bytes(static_cast<int64_t>(row.bytes));
+    out.set_segment_index(row.segment_index);
+    if (row.device_ns < 0) continue;
+    out.set_device_start_ns(row.device_start_ns);
+    out.set_device_ns(row.device_ns);
   }
   message.set_is_truncated(trace.dropped_count() > 0);
   message.set_launch_count(

@@ -28,8 +28,8 @@ void RecordOutcome(const Execution& execution, const absl::Status& status,
 void RecordPhases(const Execution& execution,
                   const ServiceEnvironment& environment);
 
-// A serialized tensord.v1.ExecutionTrace; the execution has a trace.
-std::string TraceMessage(const Execution& execution,
+// A serialized tensord.v1.ExecutionTrace of a run on `ran_on`.
+std::string TraceMessage(const op_profile::TraceBuffer& trace, DeviceId ran_on,
                          const op_profile::OpProfile& profile);
 
 }  // namespace tensord

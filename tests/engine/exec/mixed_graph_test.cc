@@ -183,14 +183,18 @@ TEST_F(MixedGraphTest, StepsOnTheHostAreChargedToTheProcessor) {
 TEST_F(MixedGraphTest, ATraceHasTheStepsOfBothSidesInOrder) {
   const auto graph = rig_.Compile(ThereAndBack(), {Shape({4})});
   Execution execution;
-  execution.trace = std::make_unique<op_profile::TraceBuffer>(16);
+  execution.trace = std::make_unique<op_profile::TraceBuffer>(16, true);
   execution.inputs.push_back(rig_.Value(Tensor({4}, {1, 1, 1, 1})));
   ASSERT_THAT(rig_.Run(execution, graph), IsOk());
   std::vector<uint32_t> nodes;
+  std::vector<bool> have_device_times;
   for (const auto& row : execution.trace->rows()) {
     nodes.push_back(row.node_index);
+    have_device_times.push_back(row.device_ns >= 0);
   }
   EXPECT_THAT(nodes, ElementsAre(0, 1, 2));
+  // The second is the host's.
+  EXPECT_THAT(have_device_times, ElementsAre(true, false, true));
 }
 
 // NonZero of int64 is the processor's: its extents are told on the host, and

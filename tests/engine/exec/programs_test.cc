@@ -223,6 +223,42 @@ TEST_F(ProgramsTest, ATracedRunShowsEveryLaunch) {
   EXPECT_EQ(execution.trace->rows().size(), 3);
 }
 
+// Every launch and copy takes a microsecond of the fake device's clock.
+TEST_F(ProgramsTest, ATraceHasTheDevicesTimesWhereTheyAreAskedFor) {
+  const auto graph = rig_.Compile(ScaleAndShift(), {Shape({4})});
+  RunOnce(graph);
+  for (const bool is_asked_for : {false, true}) {
+    Execution execution;
+    execution.trace =
+        std::make_unique<op_profile::TraceBuffer>(16, is_asked_for);
+    execution.inputs.push_back(rig_.Value(Tensor({4}, {1, 1, 1, 1})));
+    ASSERT_THAT(rig_.Run(execution, graph), IsOk());
+    const auto& rows = execution.trace->rows();
+    ASSERT_EQ(rows.size(), 3);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      EXPECT_EQ(rows[i].device_ns, is_asked_for ? 1000 : -1);
+      EXPECT_EQ(rows[i].device_start_ns,
+                is_asked_for ? static_cast<int64_t>(rows[0].start_ns + 1000 * i)
+                             : -1);
+      EXPECT_EQ(rows[i].bytes, graph->first.steps[i].node.site.bytes);
+      EXPECT_EQ(rows[i].node,
+                graph->graph->nodes[graph->first.steps[i].node_id].name);
+    }
+  }
+}
+
+// A trace alone puts nothing into the histograms.
+TEST_F(ProgramsTest, TheDeviceTimesOfATraceAreNoSamples) {
+  ASSERT_THAT(rig_.profile().Configure({.mode = Mode::kOff}), IsOk());
+  const auto graph = rig_.Compile(ScaleAndShift(), {Shape({4})});
+  Execution execution;
+  execution.trace = std::make_unique<op_profile::TraceBuffer>(16, true);
+  execution.inputs.push_back(rig_.Value(Tensor({4}, {1, 1, 1, 1})));
+  ASSERT_THAT(rig_.Run(execution, graph), IsOk());
+  EXPECT_EQ(execution.trace->rows()[0].device_ns, 1000);
+  EXPECT_TRUE(rig_.profile().Snapshot().durations.empty());
+}
+
 TEST_F(ProgramsTest, CountsAreExactUnderReplayAndDoNotFall) {
   ASSERT_THAT(rig_.profile().Configure({Mode::kSampled, 4}), IsOk());
   auto graph = rig_.Compile(ScaleAndShift(), {Shape({4})});
