@@ -1,6 +1,7 @@
 #include "server/executions/execution_record.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "server/sessions/resource_error.h"
@@ -94,9 +95,14 @@ bool ExecutionRecord::Forget(Waiter waiter) {
   return true;
 }
 
-void ExecutionRecord::SetEnd(absl::Status status,
-                             std::vector<KeptOutput> outputs, absl::Time now,
-                             absl::Time result_expire) {
+std::shared_ptr<const op_profile::TraceBuffer> ExecutionRecord::Trace() const {
+  absl::MutexLock lock(&mu_);
+  return trace_;
+}
+
+uint64_t ExecutionRecord::SetEnd(absl::Status status,
+                                 std::vector<KeptOutput> outputs,
+                                 absl::Time now, absl::Time result_expire) {
   View end = Look();
   end.state = FinalState(status);
   end.end = now;
@@ -104,13 +110,21 @@ void ExecutionRecord::SetEnd(absl::Status status,
   const bool has_succeeded = status.ok();
   if (has_succeeded) end.result_expire = result_expire;
   end.status = std::move(status);
+  uint64_t bytes = has_succeeded ? BytesOf(outputs) : 0;
+  if (execution.trace != nullptr) {
+    execution.trace->Shrink();
+    bytes += execution.trace->size_bytes();
+  }
   absl::MutexLock lock(&mu_);
   end_ = std::move(end);
   if (has_succeeded) {
     outputs_ =
         std::make_shared<const std::vector<KeptOutput>>(std::move(outputs));
   }
+  trace_ = std::move(execution.trace);
+  result_bytes_ = bytes;
   has_ended_ = true;
+  return bytes;
 }
 
 void ExecutionRecord::Announce() {
@@ -123,18 +137,16 @@ void ExecutionRecord::Announce() {
   for (auto& [id, waiter] : waiters) std::move(waiter)();
 }
 
-uint64_t ExecutionRecord::DropOutputs(absl::Time now) {
+uint64_t ExecutionRecord::DropResult(absl::Time now) {
   std::shared_ptr<const std::vector<KeptOutput>> outputs;
-  {
-    absl::MutexLock lock(&mu_);
-    if (outputs_ == nullptr) return 0;
-    outputs = std::move(outputs_);
-    outputs_ = nullptr;
-    if (end_.result_expire.has_value()) {
-      end_.result_expire = std::min(*end_.result_expire, now);
-    }
+  std::shared_ptr<const op_profile::TraceBuffer> trace;
+  absl::MutexLock lock(&mu_);
+  outputs = std::move(outputs_);
+  trace = std::move(trace_);
+  if (outputs != nullptr && end_.result_expire.has_value()) {
+    end_.result_expire = std::min(*end_.result_expire, now);
   }
-  return BytesOf(*outputs);
+  return std::exchange(result_bytes_, 0);
 }
 
 }  // namespace tensord

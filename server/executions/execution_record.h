@@ -59,6 +59,7 @@ class ExecutionRecord {
     std::string graph_id;
     std::string request_id;   // may be empty
     std::string fingerprint;  // of the request, with a request_id
+    std::string trace_id;     // of the call that began it
     absl::Time create_time;
     absl::Duration keep_result;
   };
@@ -71,7 +72,7 @@ class ExecutionRecord {
   const std::shared_ptr<Session>& session() const { return session_; }
 
   // For the engine: filled by the thread that starts it, then the engine's
-  // until it is done. The trace may be read once it has ended.
+  // until it is done.
   Execution execution;
   // The engine has it: until then cancelling is execution.is_cancelled alone.
   std::atomic<bool> is_started{false};
@@ -101,6 +102,11 @@ class ExecutionRecord {
   absl::StatusOr<std::shared_ptr<const std::vector<KeptOutput>>> Outputs() const
       ABSL_LOCKS_EXCLUDED(mu_);
 
+  // Its launches, if it was asked for them; null before its end, and once the
+  // result is no longer kept.
+  std::shared_ptr<const op_profile::TraceBuffer> Trace() const
+      ABSL_LOCKS_EXCLUDED(mu_);
+
   // --- Waiting for the end.
 
   using Waiter = uint64_t;
@@ -113,13 +119,14 @@ class ExecutionRecord {
 
   // --- The end, for ExecutionTable.
 
-  // Once. The waiters are called by Announce().
-  void SetEnd(absl::Status status, std::vector<KeptOutput> outputs,
-              absl::Time now, absl::Time result_expire)
+  // Once. The bytes that its result takes until DropResult(): those of outputs
+  // by value, and of the trace. The waiters are called by Announce().
+  uint64_t SetEnd(absl::Status status, std::vector<KeptOutput> outputs,
+                  absl::Time now, absl::Time result_expire)
       ABSL_LOCKS_EXCLUDED(mu_);
   void Announce() ABSL_LOCKS_EXCLUDED(mu_);
-  // Lets go of the outputs; the bytes that this gives back.
-  uint64_t DropOutputs(absl::Time now) ABSL_LOCKS_EXCLUDED(mu_);
+  // Lets go of the outputs and the trace; the bytes that this gives back.
+  uint64_t DropResult(absl::Time now) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   const Description description_;
@@ -130,6 +137,8 @@ class ExecutionRecord {
   bool is_announced_ ABSL_GUARDED_BY(mu_) = false;
   View end_ ABSL_GUARDED_BY(mu_);  // once it has ended
   std::shared_ptr<const std::vector<KeptOutput>> outputs_ ABSL_GUARDED_BY(mu_);
+  std::shared_ptr<const op_profile::TraceBuffer> trace_ ABSL_GUARDED_BY(mu_);
+  uint64_t result_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   Waiter next_waiter_ ABSL_GUARDED_BY(mu_) = 1;
   std::vector<std::pair<Waiter, absl::AnyInvocable<void()>>> waiters_
       ABSL_GUARDED_BY(mu_);

@@ -61,6 +61,7 @@ absl::StatusOr<ExecutionTable::Begun> ExecutionTable::Begin(
   description.graph_id = std::move(request.graph_id);
   description.request_id = std::move(request.request_id);
   description.fingerprint = std::move(request.fingerprint);
+  description.trace_id = std::move(request.trace_id);
   description.create_time = now;
   description.keep_result =
       std::min(request.keep_result.value_or(options_.result_time),
@@ -102,18 +103,13 @@ void ExecutionTable::End(const Pointer& record, absl::Status status,
                          std::vector<KeptOutput> outputs, bool is_refused,
                          absl::Time now) {
   const absl::Duration keep = record->description().keep_result;
-  uint64_t bytes = 0;
-  if (status.ok()) {
-    for (const KeptOutput& output : outputs) {
-      if (output.bytes != nullptr) bytes += output.bytes->size();
-    }
-  }
   const bool stays = keep > absl::ZeroDuration();
   {
     absl::MutexLock lock(&mu_);
     // Under the lock, since whoever sees the run as ended may drop its result,
     // whose bytes must have been counted by then or never be.
-    record->SetEnd(std::move(status), std::move(outputs), now, now + keep);
+    const uint64_t bytes =
+        record->SetEnd(std::move(status), std::move(outputs), now, now + keep);
     NoteRequestEnd(*record, is_refused,
                    now + std::max(keep, options_.max_result_time));
     // The session may have been closed since: then nobody looks at it again.
@@ -168,7 +164,7 @@ void ExecutionTable::MakeRoom(absl::Time now) {
 }
 
 void ExecutionTable::DropResult(ExecutionRecord& record, absl::Time now) {
-  const uint64_t bytes = record.DropOutputs(now);
+  const uint64_t bytes = record.DropResult(now);
   absl::MutexLock lock(&mu_);
   result_bytes_ -= bytes;
 }

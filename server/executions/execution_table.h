@@ -54,6 +54,7 @@ class ExecutionTable {
     std::string graph_id;
     std::string request_id;   // empty: no retry is known as one
     std::string fingerprint;  // with a request_id
+    std::string trace_id;     // of the call that began it
     // Absent: the default. At most max_result_time.
     std::optional<absl::Duration> keep_result;
   };

@@ -1,6 +1,10 @@
 #include "server/log/trace_context.h"
 
 #include <algorithm>
+#include <cstdint>
+
+#include "absl/random/random.h"
+#include "absl/strings/str_cat.h"
 
 namespace tensord {
 namespace {
@@ -39,6 +43,16 @@ absl::string_view TraceIdOf(absl::string_view traceparent) {
     return {};
   }
   return trace_id;
+}
+
+std::string NewTraceId() {
+  absl::BitGen bits;
+  // All zeros would be no id.
+  const auto low =
+      absl::Uniform<uint64_t>(absl::IntervalClosed, bits, 1, UINT64_MAX);
+  return absl::StrCat(
+      absl::Hex(absl::Uniform<uint64_t>(bits), absl::kZeroPad16),
+      absl::Hex(low, absl::kZeroPad16));
 }
 
 }  // namespace tensord

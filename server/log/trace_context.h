@@ -1,6 +1,8 @@
 #ifndef TENSORD_SERVER_LOG_TRACE_CONTEXT_H_
 #define TENSORD_SERVER_LOG_TRACE_CONTEXT_H_
 
+#include <string>
+
 #include "absl/strings/string_view.h"
 
 namespace tensord {
@@ -11,6 +13,9 @@ namespace tensord {
 //
 // Threading and ownership: pure.
 absl::string_view TraceIdOf(absl::string_view traceparent);
+
+// A new one, random, for a call that came without.
+std::string NewTraceId();
 
 }  // namespace tensord
 

@@ -44,7 +44,7 @@ class ExecuteCall {
     // before it returns.
     grpc::ServerUnaryReactor* reactor = &reactor_.emplace(*this);
     record_->AddRequestBytes(request.Length());
-    run_.Begin(request, context);
+    run_.Begin(request, context, *record_);
     return reactor;
   }
 

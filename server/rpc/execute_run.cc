@@ -40,7 +40,8 @@ ExecuteRun::ExecuteRun(const ServiceEnvironment& environment,
 }
 
 void ExecuteRun::Begin(const grpc::ByteBuffer& message,
-                       const grpc::CallbackServerContext& context) {
+                       const grpc::CallbackServerContext& context,
+                       RequestRecord& call) {
   const uint64_t start = op_profile::TickClock::Get().Now();
   absl::Status status =
       request_.Read(message, PrincipalOf(context), execution_);
@@ -49,29 +50,33 @@ void ExecuteRun::Begin(const grpc::ByteBuffer& message,
   const_cast<grpc::ByteBuffer&>(message).Clear();
   if (!status.ok()) return End(std::move(status));
   SetPhase(Phase::kDecode, start);
-  Start(context);
+  Start(context, call);
 }
 
 void ExecuteRun::Begin(WireReader message,
-                       const grpc::CallbackServerContext& context) {
+                       const grpc::CallbackServerContext& context,
+                       RequestRecord& call) {
   const uint64_t start = op_profile::TickClock::Get().Now();
   absl::Status status =
       request_.Read(message, PrincipalOf(context), execution_);
   if (!status.ok()) return End(std::move(status));
   SetPhase(Phase::kDecode, start);
-  Start(context);
+  Start(context, call);
 }
 
-void ExecuteRun::Start(const grpc::CallbackServerContext& context) {
-  if (request_.plan().NeedsRecord()) return StartRecorded(context);
+void ExecuteRun::Start(const grpc::CallbackServerContext& context,
+                       RequestRecord& call) {
+  if (request_.plan().NeedsRecord()) return StartRecorded(context, call);
   execution_.deadline = DeadlineOf(context);
   is_started_.store(true);
   if (is_cancelled_.load()) execution_.is_cancelled.store(true);
   environment_.engine.Start(execution_);
 }
 
-void ExecuteRun::StartRecorded(const grpc::CallbackServerContext& context) {
+void ExecuteRun::StartRecorded(const grpc::CallbackServerContext& context,
+                               RequestRecord& call) {
   RunPlan& plan = request_.plan();
+  plan.trace_id = call.TraceId(context);
   absl::StatusOr<std::shared_ptr<Session>> session =
       SessionOf(environment_, plan.session_id, context);
   if (!session.ok()) return End(session.status());
@@ -130,7 +135,8 @@ absl::Status ExecuteRun::Encode() {
   const std::string device = execution_.ran_on.ToString();
   std::string trace;
   if (execution_.trace != nullptr) {
-    trace = TraceMessage(execution_, environment_.profile);
+    trace = TraceMessage(*execution_.trace, execution_.ran_on,
+                         environment_.profile);
   }
   encoder_.Begin({execution_id_, device, execution_.phase_ns, trace});
   const Graph& graph = *execution_.graph->graph();
@@ -153,8 +159,9 @@ absl::Status ExecuteRun::EncodeRecord() {
   const std::string device =
       view.device.has_value() ? view.device->ToString() : std::string();
   std::string trace;
-  if (record.execution.trace != nullptr) {
-    trace = TraceMessage(record.execution, environment_.profile);
+  if (const auto rows = record.Trace(); rows != nullptr) {
+    trace = TraceMessage(*rows, view.device.value_or(DeviceId()),
+                         environment_.profile);
   }
   encoder_.Begin({record.id(), device, view.phase_ns, trace, begun_.is_replay});
   AddKeptOutputs(*outputs, encoder_);
@@ -198,6 +205,7 @@ void ExecuteRun::Reset() {
   execution_.outputs.clear();
   execution_.wish = {};
   execution_.trace_capacity = 0;
+  execution_.trace_device_times = false;
   execution_.trace.reset();
   execution_.is_cancelled.store(false, std::memory_order_relaxed);
   execution_.status = absl::OkStatus();

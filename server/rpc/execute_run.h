@@ -17,6 +17,7 @@
 #include "server/rpc/execute_request.h"
 #include "server/rpc/graph_facts.h"
 #include "server/rpc/recorded_runs.h"
+#include "server/rpc/request_record.h"
 #include "server/rpc/service_environment.h"
 #include "server/wire/execute_encoder.h"
 #include "server/wire/wire_reader.h"
@@ -47,9 +48,11 @@ class ExecuteRun {
 
   // Reads the request, whose bytes are not needed afterwards, and runs it.
   // `message` is whole, or one within another.
+  // `call` is the whole call's, of which the run may be one of many.
   void Begin(const grpc::ByteBuffer& message,
-             const grpc::CallbackServerContext& context);
-  void Begin(WireReader message, const grpc::CallbackServerContext& context);
+             const grpc::CallbackServerContext& context, RequestRecord& call);
+  void Begin(WireReader message, const grpc::CallbackServerContext& context,
+             RequestRecord& call);
 
   // The client has gone. A run with a request_id goes on, for the retry that
   // may come; its caller is answered at once.
@@ -64,8 +67,9 @@ class ExecuteRun {
   void Reset();
 
  private:
-  void Start(const grpc::CallbackServerContext& context);
-  void StartRecorded(const grpc::CallbackServerContext& context);
+  void Start(const grpc::CallbackServerContext& context, RequestRecord& call);
+  void StartRecorded(const grpc::CallbackServerContext& context,
+                     RequestRecord& call);
   void OnExecutionDone();
   // By Begin() and by the end of what it waits for: the last one answers, so
   // that the object is not used again while Begin() still is at it.

@@ -13,6 +13,7 @@
 #include "server/errors/error_details.h"
 #include "server/rpc/execute_run.h"
 #include "server/rpc/message_io.h"
+#include "server/rpc/rejection.h"
 #include "server/rpc/request_record.h"
 #include "server/rpc/status_mapping.h"
 #include "server/wire/wire_writer.h"
@@ -45,7 +46,8 @@ class ExecuteStream final
         runs_(runs),
         context_(context),
         token_(method.environment.active_calls),
-        record_(method) {}
+        record_(method),
+        trace_id_(record_.TraceId(context)) {}
 
   static ExecuteStream* Start(std::shared_ptr<ExecuteStream> stream,
                               OpenStreams& streams) {
@@ -178,7 +180,7 @@ class ExecuteStream final
       item.refusal = BadField("request", "there is none");
     }
     if (item.refusal.ok()) {
-      item.run.Begin(*request, context_);
+      item.run.Begin(*request, context_, record_);
     } else {
       OnRunDone(item);
     }
@@ -245,8 +247,11 @@ class ExecuteStream final
       slices.emplace_back(head);
       item.run.TakeAnswer(slices);
     } else {
+      if (const auto reason = RejectionOf(status); reason.has_value()) {
+        environment_.executions.RecordRejection(*reason);
+      }
       out.Bytes(response::kError,
-                ToRpcStatus(status, /*request_id=*/"").SerializeAsString());
+                ToRpcStatus(status, trace_id_).SerializeAsString());
       slices.emplace_back(head);
     }
     grpc::ByteBuffer(slices.data(), slices.size()).Swap(&item.answer);
@@ -337,6 +342,7 @@ class ExecuteStream final
   grpc::CallbackServerContext& context_;
   const ActiveCalls::Token token_;
   RequestRecord record_;
+  const std::string trace_id_;  // of all its answers, which threads share
   std::shared_ptr<ExecuteStream> self_;  // until gRPC is done with it
   grpc::ByteBuffer message_;             // of the read under way
 

@@ -1,5 +1,7 @@
 #include "server/rpc/execution_messages.h"
 
+#include <algorithm>
+
 #include "server/rpc/status_mapping.h"
 #include "server/rpc/time_messages.h"
 
@@ -17,6 +19,32 @@ void FillTimings(const PhaseTimes& phase_ns, v1::PhaseTimings& message) {
   message.set_run_ns(ns(op_profile::Phase::kRun));
   message.set_wait_ns(ns(op_profile::Phase::kWait));
   message.set_download_ns(ns(op_profile::Phase::kDownload));
+}
+
+// Phases know how long they took; where they stand follows from two times that
+// are known: the run was created once it was decoded, and its waiting ended
+// when it took its lane.
+void FillStages(const ExecutionRecord::View& view, absl::Time create_time,
+                v1::Execution& message) {
+  const auto duration = [&](op_profile::Phase phase) {
+    return absl::Nanoseconds(view.phase_ns[static_cast<size_t>(phase)]);
+  };
+  absl::Time next = create_time - duration(op_profile::Phase::kDecode);
+  for (const op_profile::Phase phase :
+       {op_profile::Phase::kDecode, op_profile::Phase::kCompile,
+        op_profile::Phase::kQueue, op_profile::Phase::kUpload,
+        op_profile::Phase::kRun, op_profile::Phase::kWait,
+        op_profile::Phase::kDownload}) {
+    if (phase == op_profile::Phase::kQueue && view.start.has_value()) {
+      next = std::max(next, *view.start - duration(phase));
+    }
+    if (duration(phase) == absl::ZeroDuration()) continue;
+    v1::ExecutionStage& stage = *message.add_stages();
+    stage.set_phase(std::string(op_profile::PhaseName(phase)));
+    FillTime(next, *stage.mutable_start_time());
+    stage.set_duration_ns(absl::ToInt64Nanoseconds(duration(phase)));
+    next += duration(phase);
+  }
 }
 
 }  // namespace
@@ -48,9 +76,13 @@ void FillExecution(const ExecutionRecord& record, v1::Execution& message) {
     FillTime(*view.result_expire, *message.mutable_result_expire_time());
   }
   if (!view.status.ok()) {
-    *message.mutable_error() = ToRpcStatus(view.status, description.id);
+    *message.mutable_error() = ToRpcStatus(view.status, description.trace_id);
   }
   FillTimings(view.phase_ns, *message.mutable_timings());
+  message.set_trace_id(description.trace_id);
+  if (view.end.has_value()) {
+    FillStages(view, description.create_time, message);
+  }
 }
 
 }  // namespace tensord

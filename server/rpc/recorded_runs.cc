@@ -28,6 +28,7 @@ void Move(Execution& from, Execution& to) {
   to.inputs = std::move(from.inputs);
   to.wish = from.wish;
   to.trace_capacity = from.trace_capacity;
+  to.trace_device_times = from.trace_device_times;
   to.phase_ns = from.phase_ns;
 }
 
@@ -43,6 +44,7 @@ absl::StatusOr<ExecutionTable::Begun> RecordedRuns::Start(
   }
   request.graph_id = std::move(graph_id);
   request.request_id = plan.request_id;
+  request.trace_id = plan.trace_id;
   request.keep_result = plan.keep_result;
   TENSORD_ASSIGN_OR_RETURN(
       ExecutionTable::Begun begun,

@@ -1,12 +1,11 @@
 #include "server/rpc/request_record.h"
 
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "engine/profile/clock.h"
 #include "server/log/rate_limit.h"
@@ -41,10 +40,13 @@ LogSeverity SeverityOf(const absl::Status& status) {
   }
 }
 
-// What an INTERNAL error and its line in the log have in common.
-std::string NewRequestId() {
-  absl::BitGen bits;
-  return absl::StrFormat("%016x", absl::Uniform<uint64_t>(bits));
+// Empty when there is none, or more than one.
+std::string SentTraceId(const grpc::CallbackServerContext& context) {
+  const auto& metadata = context.client_metadata();
+  const auto [first, last] = metadata.equal_range("traceparent");
+  if (first == last || std::next(first) != last) return {};
+  return std::string(
+      TraceIdOf(absl::string_view(first->second.data(), first->second.size())));
 }
 
 }  // namespace
@@ -76,12 +78,16 @@ grpc::Status RequestRecord::End(const absl::Status& status,
   if (const auto reason = RejectionOf(status); reason.has_value()) {
     environment.executions.RecordRejection(*reason);
   }
-  std::string request_id = TraceIdOf(context);
-  if (request_id.empty() && SeverityOf(status) == LogSeverity::kError) {
-    request_id = NewRequestId();
-  }
-  Log(status, duration_ns, request_id, context);
-  return ToGrpcStatus(status, request_id);
+  const std::string& trace_id = TraceId(context);
+  Log(status, duration_ns, context);
+  return ToGrpcStatus(status, trace_id);
+}
+
+const std::string& RequestRecord::TraceId(
+    const grpc::CallbackServerContext& context) {
+  if (trace_id_.empty()) trace_id_ = SentTraceId(context);
+  if (trace_id_.empty()) trace_id_ = NewTraceId();
+  return trace_id_;
 }
 
 bool RequestRecord::IsSlow(uint64_t duration_ns) const {
@@ -90,7 +96,6 @@ bool RequestRecord::IsSlow(uint64_t duration_ns) const {
 }
 
 void RequestRecord::Log(const absl::Status& status, uint64_t duration_ns,
-                        absl::string_view request_id,
                         const grpc::CallbackServerContext& context) const {
   ServerLogger& log = method_->environment.log;
   LogSeverity severity = LogSeverity::kDebug;
@@ -110,21 +115,13 @@ void RequestRecord::Log(const absl::Status& status, uint64_t duration_ns,
       {"duration_us", absl::StrCat(duration_ns / 1000)},
       {"request_bytes", absl::StrCat(request_bytes_)},
       {"principal", std::string(PrincipalOf(context))},
-      {"peer", context.peer()}};
-  if (!request_id.empty()) fields.emplace_back("trace_id", request_id);
+      {"peer", context.peer()},
+      {"trace_id", trace_id_}};
   if (!status.ok()) fields.emplace_back("error", status.message());
   if (left_out > 0) {
     fields.emplace_back("failures_left_out", absl::StrCat(left_out));
   }
   log.Log(severity, event, fields);
-}
-
-std::string TraceIdOf(const grpc::CallbackServerContext& context) {
-  const auto& metadata = context.client_metadata();
-  const auto found = metadata.find("traceparent");
-  if (found == metadata.end()) return {};
-  return std::string(
-      TraceIdOf(absl::string_view(found->second.data(), found->second.size())));
 }
 
 }  // namespace tensord

@@ -44,19 +44,20 @@ class RequestRecord {
 
   const MethodRecord& method() const { return *method_; }
 
+  // What logs, errors and the record of a run call this call: the trace id that
+  // the client sent along (W3C traceparent), else one that is made here, once.
+  const std::string& TraceId(const grpc::CallbackServerContext& context);
+
  private:
   bool IsSlow(uint64_t duration_ns) const;
   void Log(const absl::Status& status, uint64_t duration_ns,
-           absl::string_view request_id,
            const grpc::CallbackServerContext& context) const;
 
   const MethodRecord* method_;
   uint64_t start_ticks_;
   uint64_t request_bytes_ = 0;
+  std::string trace_id_;  // empty until somebody asks
 };
-
-// The trace id that the client sent along (W3C traceparent); empty without one.
-std::string TraceIdOf(const grpc::CallbackServerContext& context);
 
 }  // namespace tensord
 

@@ -23,6 +23,7 @@ struct RunPlan {
 
   std::string session_id;
   std::string request_id;
+  std::string trace_id;            // of the call
   std::string comparable_options;  // what a retry must repeat, serialized
   std::optional<absl::Duration> keep_result;
   // In the order asked for; none: all, by value.
@@ -44,6 +45,7 @@ struct RunPlan {
   void Clear() {
     session_id.clear();
     request_id.clear();
+    trace_id.clear();
     comparable_options.clear();
     keep_result.reset();
     outputs.clear();

@@ -29,7 +29,8 @@ class StartCall final : public grpc::ServerUnaryReactor {
         token_(method.environment.active_calls) {
     RequestRecord record(method);
     record.AddRequestBytes(request.Length());
-    const absl::Status status = Run(facts, runs, context, request, response);
+    const absl::Status status =
+        Run(facts, runs, record, context, request, response);
     Finish(record.End(status, context));
   }
 
@@ -37,6 +38,7 @@ class StartCall final : public grpc::ServerUnaryReactor {
 
  private:
   absl::Status Run(GraphFactsTable& facts, RecordedRuns& runs,
+                   RequestRecord& record,
                    const grpc::CallbackServerContext& context,
                    const grpc::ByteBuffer& request,
                    grpc::ByteBuffer& response) {
@@ -52,6 +54,7 @@ class StartCall final : public grpc::ServerUnaryReactor {
     TENSORD_ASSIGN_OR_RETURN(
         std::shared_ptr<Session> session,
         SessionOf(environment_, reader.plan().session_id, context));
+    reader.plan().trace_id = record.TraceId(context);
     // The call's deadline is not the run's, which goes on.
     TENSORD_ASSIGN_OR_RETURN(
         const ExecutionTable::Begun begun,

@@ -188,8 +188,14 @@ void AddResourceDetail(const ResourceError& error, absl::string_view text,
   }
 }
 
-void AddDetails(const absl::Status& status, absl::string_view request_id,
+void AddDetails(const absl::Status& status, absl::string_view trace_id,
                 google::rpc::Status& rpc) {
+  // First: of what does not fit, the last ones go.
+  if (!trace_id.empty()) {
+    google::rpc::RequestInfo info;
+    info.set_request_id(std::string(trace_id));
+    AddDetail(rpc, info);
+  }
   if (auto error = NoBackendForOp::FromStatus(status); error.has_value()) {
     v1::NoBackendForOp message = ToMessage(*error);
     // Room for its own type URL and lengths.
@@ -213,18 +219,12 @@ void AddDetails(const absl::Status& status, absl::string_view request_id,
   if (status.code() == absl::StatusCode::kUnavailable) {
     AddDetail(rpc, RetryAfter(kUnavailableRetryMs));
   }
-  if (rpc.code() == static_cast<int>(absl::StatusCode::kInternal) &&
-      !request_id.empty()) {
-    google::rpc::RequestInfo info;
-    info.set_request_id(std::string(request_id));
-    AddDetail(rpc, info);
-  }
 }
 
 }  // namespace
 
 google::rpc::Status ToRpcStatus(const absl::Status& status,
-                                absl::string_view request_id) {
+                                absl::string_view trace_id) {
   google::rpc::Status rpc;
   const absl::StatusCode code = PublicCode(status.code());
   rpc.set_code(static_cast<int>(code));
@@ -232,15 +232,15 @@ google::rpc::Status ToRpcStatus(const absl::Status& status,
                                ? WithoutPaths(status.message())
                                : std::string(status.message());
   rpc.set_message(Cut(text, kMaxErrorTextWithDetailsBytes));
-  AddDetails(status, request_id, rpc);
+  AddDetails(status, trace_id, rpc);
   if (rpc.details().empty()) rpc.set_message(Cut(text, kMaxErrorTextBytes));
   return rpc;
 }
 
 grpc::Status ToGrpcStatus(const absl::Status& status,
-                          absl::string_view request_id) {
+                          absl::string_view trace_id) {
   if (status.ok()) return grpc::Status::OK;
-  const google::rpc::Status rpc = ToRpcStatus(status, request_id);
+  const google::rpc::Status rpc = ToRpcStatus(status, trace_id);
   return grpc::Status(
       static_cast<grpc::StatusCode>(rpc.code()), rpc.message(),
       rpc.details().empty() ? std::string() : rpc.SerializeAsString());

@@ -27,14 +27,14 @@ inline constexpr size_t kMaxErrorTextBytes = 4096;
 inline constexpr size_t kMaxErrorTextWithDetailsBytes = 2048;
 inline constexpr size_t kMaxErrorDetailsBytes = 4096;
 
-// `status` is not OK. `request_id` is what the log calls this request; it is
-// told with INTERNAL errors.
+// `status` is not OK. `trace_id` is what the log calls this request: it goes
+// into google.rpc.RequestInfo; with an empty one there is none.
 google::rpc::Status ToRpcStatus(const absl::Status& status,
-                                absl::string_view request_id);
+                                absl::string_view trace_id);
 
 // OK stays OK.
 grpc::Status ToGrpcStatus(const absl::Status& status,
-                          absl::string_view request_id = "");
+                          absl::string_view trace_id = "");
 
 }  // namespace tensord
 

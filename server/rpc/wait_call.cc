@@ -143,9 +143,10 @@ class WaitCall final : public grpc::ServerUnaryReactor,
     FillExecution(*run_, *head.mutable_execution());
     const bool has_ended =
         head.execution().state() > v1::EXECUTION_STATE_RUNNING;
-    if (has_ended && run_->execution.trace != nullptr) {
+    if (const auto trace = run_->Trace(); has_ended && trace != nullptr) {
+      const DeviceId device = run_->Look().device.value_or(DeviceId());
       head.mutable_trace()->ParseFromString(
-          TraceMessage(run_->execution, environment_.profile));
+          TraceMessage(*trace, device, environment_.profile));
     }
     ExecuteEncoder encoder;
     encoder.BeginWith(head.SerializeAsString());
