@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "clients/cpp/connection.h"
+#include "clients/cpp/trace_interceptor.h"
 
 namespace tensord {
 namespace {
@@ -38,8 +39,9 @@ absl::StatusOr<Client> Client::Connect(absl::string_view address,
   if (IsThisMachine(address)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   auto credentials = options.credentials;
   if (credentials == nullptr) credentials = grpc::InsecureChannelCredentials();
-  const auto channel =
-      grpc::CreateCustomChannel(std::string(address), credentials, arguments);
+  const auto channel = grpc::experimental::CreateCustomChannelWithInterceptors(
+      std::string(address), credentials, arguments,
+      TraceInterceptors(options.traceparent));
 
   auto connection = std::make_unique<Connection>();
   connection->options = std::move(options);

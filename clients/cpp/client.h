@@ -49,6 +49,11 @@ struct ClientOptions {
   // Null: plain text, as a daemon on the loopback address expects. For TLS,
   // grpc::SslCredentials().
   std::shared_ptr<grpc::ChannelCredentials> credentials;
+
+  // The W3C `traceparent` that a call passes on, by which the daemon's log,
+  // errors and records of runs name it: asked as each attempt begins, on the
+  // thread that makes it. What is no traceparent is not sent. Null: none is.
+  std::function<std::string()> traceparent;
 };
 
 struct CallOptions {

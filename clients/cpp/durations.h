@@ -5,12 +5,18 @@
 
 #include "absl/time/time.h"
 #include "google/protobuf/duration.pb.h"
+#include "google/protobuf/timestamp.pb.h"
 
 namespace tensord {
 
 inline absl::Duration FromProto(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) +
          absl::Nanoseconds(duration.nanos());
+}
+
+inline absl::Time FromProto(const google::protobuf::Timestamp& time) {
+  return absl::FromUnixSeconds(time.seconds()) +
+         absl::Nanoseconds(time.nanos());
 }
 
 inline google::protobuf::Duration ToProto(absl::Duration duration) {

@@ -136,6 +136,32 @@ class Digits(WithDaemon):
         starts = [row["start_ns"] for row in rows]
         self.assertEqual(starts, sorted(starts))
 
+    def test_a_trace_for_perfetto_has_phases_and_nodes(self):
+        path = os.path.join(self.folder, "trace.json")
+        started = self.daemon.ctl_json("start", DIGITS, "--input", "random", "--set", "N=2", "--trace")
+        self.assertEqual(self.daemon.ctl("trace", started["execution_id"], "--output", path).code, 0)
+        of_start = self.read_trace(path)
+        self.assertEqual(self.daemon.ctl("run", DIGITS, "--input", "random", "--set", "N=2",
+                                         "--trace-file", path).code, 0)
+        of_run = self.read_trace(path)
+        expected = self.explained_launches()
+        for phases, launches in (of_start, of_run):
+            self.assertIn("run", phases)
+            self.assertEqual(collections.Counter(it["args"]["op"] for it in launches), expected)
+            self.assertTrue(all(it["args"]["bytes"] > 0 for it in launches))
+            begin, end = phases["run"]["ts"], phases["run"]["ts"] + phases["run"]["dur"]
+            for launch in launches:
+                # Beside the phases, which another clock may place a moment earlier or later.
+                self.assertGreater(launch["ts"], begin - 1000)
+                self.assertLess(launch["ts"] + launch["dur"], end + 1000)
+
+    def read_trace(self, path):
+        """The phases by name, and the launches."""
+        with open(path, encoding="utf-8") as file:
+            slices = [it for it in json.load(file)["traceEvents"] if it["ph"] == "X"]
+        return ({it["name"]: it for it in slices if it["cat"] == "phase"},
+                [it for it in slices if it["cat"] == "launch"])
+
     def test_explain_tells_kernels_and_memory(self):
         explained = self.daemon.ctl_json("explain", DIGITS, "--set", "N=4")
         model = onnx.load(DIGITS)

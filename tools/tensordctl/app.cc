@@ -71,6 +71,7 @@ ExitCode RunApp(const std::vector<std::string>& arguments,
   AddKernelsCommand(app, common, chosen);
   AddProfileCommand(app, common, chosen);
   AddTopCommand(app, common, chosen);
+  AddTraceCommand(app, common, chosen);
   AddHealthCommand(app, common, chosen);
   AddCompletionCommand(app, common, chosen);
   try {

@@ -20,8 +20,16 @@ absl::StatusOr<Client> Context::Connect() const {
   if (address.empty()) address = kDefaultAddress;
   // Whoever types a command wants to know at once that nobody answers; scripts
   // see by the exit code that they may try again.
-  auto client = Client::Connect(
-      address, {.timeout = *timeout, .retry = {.max_attempts = 1}});
+  ClientOptions client_options{.timeout = *timeout,
+                               .retry = {.max_attempts = 1}};
+  // As other command lines do it that take part in a trace.
+  const char* const traceparent = std::getenv("TRACEPARENT");
+  if (traceparent != nullptr) {
+    client_options.traceparent = [text = std::string(traceparent)] {
+      return text;
+    };
+  }
+  auto client = Client::Connect(address, std::move(client_options));
   if (!client.ok()) return LocalError("--address", client.status());
   return client;
 }

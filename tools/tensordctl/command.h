@@ -64,6 +64,7 @@ void AddDevicesCommand(CLI::App& app, CommonOptions& common, Command& chosen);
 void AddKernelsCommand(CLI::App& app, CommonOptions& common, Command& chosen);
 void AddProfileCommand(CLI::App& app, CommonOptions& common, Command& chosen);
 void AddTopCommand(CLI::App& app, CommonOptions& common, Command& chosen);
+void AddTraceCommand(CLI::App& app, CommonOptions& common, Command& chosen);
 void AddHealthCommand(CLI::App& app, CommonOptions& common, Command& chosen);
 void AddCompletionCommand(CLI::App& app, CommonOptions& common,
                           Command& chosen);

@@ -19,6 +19,7 @@
 #include "tools/tensordctl/request_options.h"
 #include "tools/tensordctl/run_report.h"
 #include "tools/tensordctl/table.h"
+#include "tools/tensordctl/units.h"
 
 namespace tensord::ctl {
 namespace {
@@ -55,6 +56,16 @@ Tone ToneOf(v1::ExecutionState state) {
   }
 }
 
+// "stage      run at 1.2 ms for 340 us": from the first one's beginning.
+std::string StageText(const v1::ExecutionStage& stage,
+                      const v1::ExecutionStage& first) {
+  const absl::Duration start =
+      FromProto(stage.start_time()) - FromProto(first.start_time());
+  return absl::StrCat("stage      ", stage.phase(), " at ",
+                      FormatNs(absl::ToDoubleNanoseconds(start)), " for ",
+                      FormatNs(static_cast<double>(stage.duration_ns())));
+}
+
 void PrintExecution(const Context& context, const v1::Execution& execution) {
   if (context.options.json) {
     context.PrintJson(JsonOfMessage(execution));
@@ -65,6 +76,12 @@ void PrintExecution(const Context& context, const v1::Execution& execution) {
       << "state      " << StateText(execution.state());
   if (!execution.device().empty()) out << " on " << execution.device();
   out << "\n";
+  if (!execution.trace_id().empty()) {
+    out << "trace id   " << execution.trace_id() << "\n";
+  }
+  for (const v1::ExecutionStage& stage : execution.stages()) {
+    out << StageText(stage, execution.stages(0)) << "\n";
+  }
   if (execution.has_error()) {
     out << "error      " << ErrorLine(StatusFromProto(execution.error()))
         << "\n";
@@ -76,6 +93,7 @@ struct StartOptions {
   RequestOptions request;
   std::string request_id;
   std::string keep_result;
+  bool trace = false;
   bool quiet = false;
 };
 
@@ -95,6 +113,7 @@ absl::StatusOr<ExitCode> Start(const Context& context,
   if (!request.ok()) return request.status();
   v1::ExecuteOptions& how = *request->mutable_options();
   how.set_request_id(options.request_id);
+  if (options.trace) AskForTrace(*request);
   if (keep_result > absl::ZeroDuration()) {
     *how.mutable_keep_result() = ToProto(keep_result);
   }
@@ -227,6 +246,8 @@ void AddStartCommand(CLI::App& app, CommonOptions& common, Command& chosen) {
                      "The same id again is the same run, not a second one");
   command.add_option("--keep-result", options->keep_result,
                      "Keep its outputs so long after its end: 10m");
+  command.add_flag("--trace", options->trace,
+                   "Keep its launches with its result, for `trace`");
   command.add_flag("-q,--quiet", options->quiet,
                    "Print the execution id alone");
 }

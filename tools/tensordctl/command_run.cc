@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
+#include "tools/tensordctl/chrome_trace.h"
 #include "tools/tensordctl/command.h"
 #include "tools/tensordctl/data_set.h"
 #include "tools/tensordctl/errors.h"
@@ -28,6 +29,7 @@ constexpr char kExamples[] =
     "  tensordctl run 3fa96c12 --input x=random --set N=8 --repeat 100\n"
     "  tensordctl run model.onnx --input ids=ids.json --output-dir out\n"
     "  tensordctl run model.onnx --expect test_data_set_*\n"
+    "  tensordctl run model.onnx --input random --trace-file trace.json\n"
     "Inputs:\n"
     "  .npy: NumPy; .pb: onnx.TensorProto; .json: nested lists of numbers\n"
     "  random: normal floats, integers 0 to 9; alone: all inputs not named\n"
@@ -35,10 +37,6 @@ constexpr char kExamples[] =
     "that\n"
     "  the run may write over\n"
     "Exit code 5: an output differs from --expect.\n";
-
-// The launches that a trace may have; above it, the daemon's limit and this
-// table's readers give up alike.
-constexpr int kMaxTraceRows = 10'000;
 
 struct RunOptions {
   std::string graph;
@@ -50,6 +48,7 @@ struct RunOptions {
   Tolerance tolerance = {.rtol = 1e-3, .atol = 1e-5};
   int repeat = 1;
   bool trace = false;
+  std::string trace_file;
 };
 
 // The answer to the last of `repeat` calls, and how long each took.
@@ -132,11 +131,7 @@ class Run {
   }
 
   absl::StatusOr<Answer> Execute(Client& client, v1::ExecuteRequest request) {
-    if (options_.trace) {
-      v1::TraceOptions& trace = *request.mutable_options()->mutable_trace();
-      trace.set_max_rows(kMaxTraceRows);
-      trace.set_device_times(true);
-    }
+    if (options_.trace || !options_.trace_file.empty()) AskForTrace(request);
     Answer answer;
     for (int i = 0; i < options_.repeat; ++i) {
       const absl::Time start = absl::Now();
@@ -173,9 +168,7 @@ class Run {
       context_.console.out << "trace      none: the daemon sent none\n";
     }
     std::vector<std::string> written;
-    if (status.ok() && !options_.output_dir.empty()) {
-      status = WriteOutputs(answer.response, options_.output_dir, written);
-    }
+    if (status.ok()) status = WriteFiles(answer, written);
     for (const std::string& path : written) {
       context_.console.out << "wrote      " << path << "\n";
     }
@@ -202,12 +195,30 @@ class Run {
                          {"p99_ns", latency.p99_ns},
                          {"max_ns", latency.max_ns}};
     }
-    if (options_.output_dir.empty()) return absl::OkStatus();
     std::vector<std::string> written;
-    const absl::Status status =
-        WriteOutputs(answer.response, options_.output_dir, written);
-    json["written"] = written;
+    const absl::Status status = WriteFiles(answer, written);
+    if (!written.empty()) json["written"] = written;
     return status;
+  }
+
+  absl::Status WriteFiles(const Answer& answer,
+                          std::vector<std::string>& written) {
+    if (!options_.output_dir.empty()) {
+      const absl::Status status =
+          WriteOutputs(answer.response, options_.output_dir, written);
+      if (!status.ok()) return status;
+    }
+    if (options_.trace_file.empty()) return absl::OkStatus();
+    const RunTrace run{.execution_id = answer.response.execution_id(),
+                       .graph_id = json_["graph_id"].get<std::string>(),
+                       .device = answer.response.device(),
+                       .timings = answer.response.timings(),
+                       .launches = answer.response.trace()};
+    const absl::Status status =
+        WriteFile(options_.trace_file, JsonText(ChromeTrace(run)));
+    if (!status.ok()) return LocalError("--trace-file", status);
+    written.push_back(options_.trace_file);
+    return absl::OkStatus();
   }
 
   const Context& context_;
@@ -258,6 +269,9 @@ void AddRunCommand(CLI::App& app, CommonOptions& common, Command& chosen) {
       ->capture_default_str();
   command.add_flag("--trace", options->trace,
                    "Show the launches of the (last) run");
+  command.add_option("--trace-file", options->trace_file,
+                     "Write the (last) run's trace to this file, for "
+                     "ui.perfetto.dev");
 }
 
 }  // namespace tensord::ctl

@@ -61,7 +61,9 @@ std::vector<std::string> DetailTexts(const absl::Status& status) {
   if (const auto info = ErrorDetail<google::rpc::ErrorInfo>(status)) {
     texts.push_back(absl::StrCat("reason ", info->reason()));
   }
-  if (const auto request = ErrorDetail<google::rpc::RequestInfo>(status)) {
+  // All errors have one; what went wrong is in the log for some only.
+  const auto request = ErrorDetail<google::rpc::RequestInfo>(status);
+  if (request && status.code() == absl::StatusCode::kInternal) {
     texts.push_back(absl::StrCat("trace id ", request->request_id()));
   }
   if (const auto delay = RetryDelay(status)) {

@@ -11,6 +11,19 @@
 #include "tools/tensordctl/shapes.h"
 
 namespace tensord::ctl {
+namespace {
+
+// The launches that a trace may have; above it, the daemon's limit and the
+// table's readers give up alike.
+constexpr int kMaxTraceRows = 10'000;
+
+}  // namespace
+
+void AskForTrace(v1::ExecuteRequest& request) {
+  v1::TraceOptions& trace = *request.mutable_options()->mutable_trace();
+  trace.set_max_rows(kMaxTraceRows);
+  trace.set_device_times(true);
+}
 
 CLI::Option* AddRequestOptions(CLI::App& command, RequestOptions& options) {
   CLI::Option* const input =

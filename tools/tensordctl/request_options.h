@@ -28,6 +28,10 @@ struct RequestOptions {
   std::string priority = "normal";
 };
 
+// Asks for the launches of the run, as many as are worth showing, with the
+// device's own times where it has them.
+void AskForTrace(v1::ExecuteRequest& request);
+
 // Adds them to a command. Returns --input, which others may exclude.
 CLI::Option* AddRequestOptions(CLI::App& command, RequestOptions& options);
 

@@ -277,7 +277,21 @@ int64_t FakeDaemon::page_count() const {
   return page_count_;
 }
 
+std::vector<std::string> FakeDaemon::traceparents() const {
+  absl::MutexLock lock(&mu_);
+  return traceparents_;
+}
+
 grpc::Status FakeDaemon::Begin(grpc::ServerContext& context) const {
+  {
+    const auto& metadata = context.client_metadata();
+    const auto sent = metadata.find("traceparent");
+    absl::MutexLock lock(&mu_);
+    traceparents_.push_back(
+        sent == metadata.end()
+            ? ""
+            : std::string(sent->second.data(), sent->second.size()));
+  }
   // A synchronous handler learns only by asking that its call has ended.
   while (is_silent && !context.IsCancelled()) {
     absl::SleepFor(absl::Milliseconds(1));

@@ -80,6 +80,8 @@ class FakeDaemon {
   std::vector<v1::ExplainGraphRequest> explain_requests() const;
   std::vector<v1::GetOpProfileRequest> profile_requests() const;
   int64_t page_count() const;
+  // Of all calls that came, in their order; "" for one that sent none.
+  std::vector<std::string> traceparents() const;
 
  private:
   class Graphs;
@@ -100,6 +102,7 @@ class FakeDaemon {
   std::vector<v1::ExplainGraphRequest> explain_requests_ ABSL_GUARDED_BY(mu_);
   std::vector<v1::GetOpProfileRequest> profile_requests_ ABSL_GUARDED_BY(mu_);
   int64_t page_count_ ABSL_GUARDED_BY(mu_) = 0;
+  mutable std::vector<std::string> traceparents_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<Graphs> graphs_;
   std::unique_ptr<Devices> device_service_;
   std::unique_ptr<Profile> profile_service_;

@@ -85,6 +85,7 @@ grpc::Status FakeExecutions::WaitExecution(
   }
   --waiter_count_;
   *response->mutable_execution() = handle.execution;
+  *response->mutable_trace() = handle.response.trace();
   if (!request->omit_outputs()) {
     *response->mutable_outputs() = handle.response.outputs();
   }
