@@ -228,7 +228,7 @@ absl::Status Serve(const ServerConfig& config, uint64_t shared_bytes,
   op_profile::PhaseProfile phases;
   metrics::RequestMetrics requests(ApiMethods());
   metrics::ExecutionMetrics executions;
-  EngineObserver observer;
+  EngineObserver observer(config.engine.max_queue_length);
   ActiveCalls active_calls;
   TENSORD_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine,
                            Engine::Create(config.engine, backends.all(),

@@ -8,7 +8,9 @@ namespace {
 void CollectDevice(const DeviceStats& stats, Page& page) {
   const std::string device = stats.device.ToString();
   page.Add(MetricId::kExecutionsInFlight, {device}, stats.executions_in_flight);
+  page.Add(MetricId::kDeviceLanes, {device}, stats.lanes);
   page.Add(MetricId::kQueueDepth, {device}, stats.queue_depth);
+  page.Add(MetricId::kQueueLimit, {device}, stats.queue_limit);
   page.Add(MetricId::kQueueBytes, {device}, stats.queue_bytes);
   page.Add(MetricId::kDeviceUp, {device}, stats.is_up ? 1 : 0);
   page.Add(MetricId::kDeviceFaults, {device}, stats.faults);

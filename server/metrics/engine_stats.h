@@ -23,7 +23,9 @@ struct DeviceStats {
   DeviceId device;
   bool is_up = true;
   uint64_t executions_in_flight = 0;
+  uint64_t lanes = 0;
   uint64_t queue_depth = 0;
+  uint64_t queue_limit = 0;
   uint64_t queue_bytes = 0;
   uint64_t faults = 0;  // only grows
   std::optional<op_profile::DurationHistogram> queue_wait;

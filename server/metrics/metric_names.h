@@ -120,11 +120,21 @@
     "Saturation: at a device's number of lanes, what comes next "              \
     "waits.",                                                                  \
     "sum by (device) (tensord_executions_in_flight)")                          \
+  X(kDeviceLanes, "tensord_device_lanes", kGauge, "lanes", "device",           \
+    "Executions that the device runs at a time.",                              \
+    "The divisor of tensord_executions_in_flight: how busy a device is.",      \
+    "sum by (device) (tensord_executions_in_flight) / sum by (device) "        \
+    "(tensord_device_lanes)")                                                  \
   X(kQueueDepth, "tensord_queue_depth", kGauge, "executions", "device",        \
     "Executions that wait for a lane of the device.",                          \
     "Grows before latency does. One that does not fall while nothing "         \
     "is in flight is stuck.",                                                  \
     "max by (device) (tensord_queue_depth)")                                   \
+  X(kQueueLimit, "tensord_queue_limit", kGauge, "executions", "device",        \
+    "Executions that may wait for a lane of the device "                       \
+    "(--max-queue-length).",                                                   \
+    "The divisor of tensord_queue_depth: at 1, requests are refused.",         \
+    "max by (device) (tensord_queue_depth / tensord_queue_limit)")             \
   X(kQueueBytes, "tensord_queue_bytes", kGauge, "bytes", "device",             \
     "Bytes of the inputs of the executions that wait for the device.",         \
     "A queue may be full by bytes long before it is by count.",                \

@@ -23,8 +23,9 @@ std::optional<size_t> RowOf(DeviceId device) {
 
 }  // namespace
 
-EngineObserver::EngineObserver()
-    : queue_waits_(kBackendCount * kMaxOrdinals),
+EngineObserver::EngineObserver(int64_t max_queue_length)
+    : max_queue_length_(max_queue_length),
+      queue_waits_(kBackendCount * kMaxOrdinals),
       compilations_(kPhases.size()) {}
 
 void EngineObserver::RecordQueueWait(DeviceId device, uint64_t duration_ns) {
@@ -48,7 +49,9 @@ metrics::EngineStats EngineObserver::Stats(const Engine& engine) const {
     device.device = status.info.id;
     device.is_up = status.health.ok() && !status.is_draining;
     device.executions_in_flight = static_cast<uint64_t>(status.in_flight);
+    device.lanes = static_cast<uint64_t>(status.lane_count);
     device.queue_depth = static_cast<uint64_t>(status.queue_depth);
+    device.queue_limit = static_cast<uint64_t>(max_queue_length_);
     device.queue_bytes = status.queued_bytes;
     device.faults = status.faults;
     // These rows, and those of compiling below, are there before the first

@@ -18,7 +18,9 @@ namespace tensord {
 // Ownership: outlives the engine that it observes and the calls that record.
 class EngineObserver {
  public:
-  EngineObserver();
+  // `max_queue_length` is the engine's own, for the page.
+  explicit EngineObserver(
+      int64_t max_queue_length = EngineOptions().max_queue_length);
 
   // How long an execution of the device waited for a lane.
   void RecordQueueWait(DeviceId device, uint64_t duration_ns);
@@ -28,6 +30,7 @@ class EngineObserver {
   metrics::EngineStats Stats(const Engine& engine) const;
 
  private:
+  const int64_t max_queue_length_;
   op_profile::StripedDurations queue_waits_;
   op_profile::StripedDurations compilations_;
 };

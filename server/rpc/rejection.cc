@@ -11,13 +11,18 @@ namespace {
 
 using metrics::RejectionReason;
 
-constexpr std::array<std::pair<absl::string_view, RejectionReason>, 6>
+constexpr std::array<std::pair<absl::string_view, RejectionReason>, 11>
     kByLimit = {{{"max_queue_length", RejectionReason::kQueueFull},
                  {"max_queued_bytes", RejectionReason::kQueueBytes},
                  {"max_peak_bytes", RejectionReason::kMemory},
                  {"device_memory_bytes", RejectionReason::kMemory},
                  {"max_message_bytes", RejectionReason::kMessageSize},
-                 {"max_upload_bytes", RejectionReason::kMessageSize}}};
+                 {"max_upload_bytes", RejectionReason::kMessageSize},
+                 {"max_sessions", RejectionReason::kQuota},
+                 {"max_session_executions", RejectionReason::kQuota},
+                 {"max_session_bytes", RejectionReason::kQuota},
+                 {"max_session_requests", RejectionReason::kQuota},
+                 {"max_resident_bytes", RejectionReason::kQuota}}};
 
 }  // namespace
 

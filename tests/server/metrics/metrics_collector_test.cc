@@ -157,7 +157,9 @@ TEST_F(MetricsCollectorTest, ShowsPhasesExecutionsAndWhatTheEngineSays) {
     device.device = {BackendId::kNull, 0};
     device.is_up = false;
     device.executions_in_flight = 3;
+    device.lanes = 5;
     device.queue_depth = 4;
+    device.queue_limit = 6;
     device.memory_bytes = {{"used", 77}};
     device.transfer_bytes = {{"upload", 88}};
     device.queue_wait.emplace();
@@ -182,7 +184,9 @@ TEST_F(MetricsCollectorTest, ShowsPhasesExecutionsAndWhatTheEngineSays) {
             HasSubstr("tensord_executions_total{state=\"failed\"} 0\n"),
             HasSubstr("tensord_rejections_total{reason=\"queue_full\"} 1\n"),
             HasSubstr("tensord_executions_in_flight{device=\"null:0\"} 3\n"),
+            HasSubstr("tensord_device_lanes{device=\"null:0\"} 5\n"),
             HasSubstr("tensord_queue_depth{device=\"null:0\"} 4\n"),
+            HasSubstr("tensord_queue_limit{device=\"null:0\"} 6\n"),
             HasSubstr("tensord_queue_wait_seconds_count{device=\"null:0\"} 0"),
             HasSubstr("tensord_device_up{device=\"null:0\"} 0\n"),
             HasSubstr("tensord_device_memory_bytes{device=\"null:0\","

@@ -136,6 +136,7 @@ TEST_F(SlowDeviceTest, ADeadlineThatPassesInTheQueueEndsTheRun) {
   // Whichever was first: the deadline in the queue, or gRPC's own cancellation.
   const auto outcomes = Outcomes();
   EXPECT_EQ(outcomes.at("expired") + outcomes.at("cancelled"), 1);
+  EXPECT_EQ(outcomes.at("queue_timeout"), outcomes.at("expired"));
 }
 
 TEST_F(SlowDeviceTest, AFullQueueSaysWhichAndToTryAgain) {
