@@ -5,6 +5,8 @@
 #       what tensord adds to a call, and what op_profile adds to a launch (bench/README.md)
 #   scripts/bench.sh models [--models M,...] [--threads N,...] [--quick] ...
 #       whole models beside ONNX Runtime (docs/performance.md; --help lists the rest)
+#   scripts/bench.sh observability [--quick] ...
+#       what op_profile and scrapes cost (bench/README.md)
 #   scripts/bench.sh serving [MARK ...] [--full]
 #       streams, payloads, batching, fairness, overload, draining, a soak (bench/README.md)
 set -euo pipefail
@@ -30,6 +32,14 @@ case "${1:-}" in
     /usr/bin/python3 scripts/bench_models.py --check "$@"
     build tensord engine_bench client_bench
     exec /usr/bin/python3 scripts/bench_models.py "$@"
+    ;;
+  observability)
+    shift
+    case " $* " in
+      *" --help "* | *" -h "*) exec /usr/bin/python3 scripts/bench_observability.py "$@" ;;
+    esac
+    build tensord tensordctl profile_bench
+    exec /usr/bin/python3 scripts/bench_observability.py "$@"
     ;;
   serving)
     shift

@@ -11,6 +11,7 @@ import onnx_peer
 COUNTED_NETS = ["bert_minilm_l6", "bert_base", "bert_base_dynamic_int8", "gpt2_small_decode",
                 "resnet50", "resnet50_qdq_zp0", "mobilenet_v2", "lstm2x512"]
 IDENTITY = "identity"
+RELU = "relu"
 GROUPS = ["counted", "real", "nets", "single"]
 
 # Extents for the nets' symbols: one sentence, one picture, one step behind 128 tokens, 64 steps.
@@ -96,12 +97,13 @@ def write_net(name, folder):
     write_atomically(folder / "model.onnx", net.serialize())
 
 
-def write_identity(folder):
+def write_one_node(op, folder):
+    """A graph of one node: x[1] -> y[1]."""
     from onnx import TensorProto, helper, numpy_helper  # pylint: disable=import-outside-toplevel
     import numpy  # pylint: disable=import-outside-toplevel
     (folder / "test_data_set_0").mkdir(parents=True, exist_ok=True)
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in "xy")
-    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], IDENTITY, [x], [y])
+    graph = helper.make_graph([helper.make_node(op, ["x"], ["y"])], op.lower(), [x], [y])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     model.ir_version = 8
     tensor = numpy_helper.from_array(numpy.float32([0.5]), "x")
@@ -157,8 +159,8 @@ class Catalogue:
         return found
 
     def open(self, name, nets):
-        if name == IDENTITY:
-            return made_net(IDENTITY, nets, write_identity)
+        if name in (IDENTITY, RELU):
+            return made_net(name, nets, write_one_node, name.capitalize())
         if os.path.isdir(name):
             return from_folder(name)
         if name in self.real:

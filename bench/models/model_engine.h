@@ -49,6 +49,11 @@ class ModelEngine {
     return profile_.Describe(slot);
   }
 
+  // How runs are accounted from now on; sampled, as a daemon's, at first.
+  absl::Status ConfigureProfile(op_profile::Mode mode) {
+    return profile_.Configure({.mode = mode});
+  }
+
   // What the graph was compiled to for the shapes of one data set.
   absl::StatusOr<Explanation> Explain(int set);
 
