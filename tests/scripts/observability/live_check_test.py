@@ -123,7 +123,7 @@ class Values(unittest.TestCase):
             {"op": op, "backend": "cpu", "launch_count": 10, "devices": [
                 {"device": "cpu:0", "launch_count": 10, "error_count": 0, "size_bytes": 5}],
              "host_time": {"sample_count": 300, "total_ns": total, "bucket_counts": buckets}}
-            for op, total in (("Conv", 3000), ("Relu", 1000))]}
+            for op, total in (("Conv", 3e9), ("Relu", 1e9))]}
         self.answers = {"sum by (op, backend) (tensord_kernel_launches_total{namespace=\"real\"})": [],
                         "tensord_requests_total": [({"code": "OK"}, 7.0)],
                         "tensord_executions_total": [({"state": "succeeded"}, 9.0)]}
@@ -135,7 +135,7 @@ class Values(unittest.TestCase):
                                 ("tensord_op_bytes_total", 5.0), (f"{metric}_count", 300.0),
                                 (f"{metric}_sum", row["host_time"]["total_ns"] / 1e9),
                                 ("sum by (op, backend) (tensord_kernel_launches_total{namespace=\"real\"})", 10.0),
-                                ("namespace_op_backend:tensord_op_time:share_rate5m", row["host_time"]["total_ns"] / 4000),
+                                ("namespace_op_backend:tensord_op_time:share_rate5m", row["host_time"]["total_ns"] / 4e9),
                                 ("namespace_op_backend:tensord_op_host_duration_seconds:p50_rate5m", 1e-6)):
                 self.answers.setdefault(name, []).append((labels, value))
             self.answers.setdefault(f"{metric}_bucket", []).extend(
@@ -185,6 +185,14 @@ class Values(unittest.TestCase):
 
     def test_another_share(self):
         self.assert_found("namespace_op_backend:tensord_op_time:share_rate5m", "share of Conv on cpu: the rule says 1.750")
+
+    def test_shares_of_next_to_nothing_are_not_compared(self):
+        for row in self.profile["rows"]:
+            row["host_time"]["total_ns"] /= 1e6
+        self.answers["tensord_op_host_duration_seconds_sum"] = [
+            (labels, value / 1e6) for labels, value in self.answers["tensord_op_host_duration_seconds_sum"]]
+        self.answers["namespace_op_backend:tensord_op_time:share_rate5m"] = []
+        self.assertEqual(self.differences(), [])
 
     def test_another_median(self):
         self.assert_found("namespace_op_backend:tensord_op_host_duration_seconds:p50_rate5m", "p50 of Conv on cpu")
