@@ -26,11 +26,13 @@ def _health(board):
 def _work(board):
     board.row("Lanes and queues")
     board.add(8, 8, graph(
-        "How many executions run at once?", "Executions that hold a lane of the device.", "none",
-        Query(_of_device("tensord_executions_in_flight"), NAME)))
+        "How busy are the lanes?", "Executions that hold a lane of the device, of the lanes that it has. At 1 the next one waits.",
+        "percentunit",
+        Query(ratio(_of_device("tensord_executions_in_flight"), _of_device("tensord_device_lanes")), NAME), highest=1))
     board.add(8, 8, graph(
-        "How many wait for a lane?", "At --max-queue-length the next one is refused.", "none",
-        Query(_of_device("tensord_queue_depth"), NAME)))
+        "How full is the queue?", "Executions that wait for a lane, of those that may (--max-queue-length). At 1 the next one is refused.",
+        "percentunit",
+        Query(ratio(_of_device("tensord_queue_depth"), _of_device("tensord_queue_limit")), NAME), highest=1))
     board.add(8, 8, graph(
         "How many bytes wait?", "Inputs of the executions that wait. At --max-queued-bytes the next one is refused.", "bytes",
         Query(_of_device("tensord_queue_bytes"), NAME)))
