@@ -35,6 +35,8 @@ MAY_INCLUDE = [
     ("server/main.cc", None),
     ("clients/", []),
     ("tools/", ["clients/", "engine/", "backends/api/"]),
+    # Prints the list of metrics for docs/metrics.md, and nothing else.
+    ("tools/list_metrics/", ["server/metrics/"]),
     ("bench/", None),
     ("tests/", None),
 ]
