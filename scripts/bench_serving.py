@@ -200,6 +200,7 @@ class Bench:
         return rows, met
 
     def fairness(self):
+        """One session's p99, alone and beside one that floods."""
         seconds = self.seconds(5, 30)
         graph = self.graph()
         with self.daemon("--devices", "cpu:0") as daemon:
@@ -210,9 +211,12 @@ class Bench:
                                          seconds=seconds + 3)
             beside = self.load(daemon, *graph, *polite, seconds=seconds)
             flood.communicate()
-        row = {"p99_alone_ns": alone["latency"]["p99_ns"], "p99_beside_ns": beside["latency"]["p99_ns"]}
+        row = {"p99_alone_ns": alone["latency"]["p99_ns"], "p99_beside_ns": beside["latency"]["p99_ns"],
+               "runs_alone": alone["latency"]["count"], "runs_beside": beside["latency"]["count"]}
         row["ratio"] = row["p99_beside_ns"] / max(row["p99_alone_ns"], 1)
-        return row, row["ratio"] <= FLOOD_P99_RATIO and beside["error_count"] == 0
+        # One that starves has no run at all, and so no percentile.
+        return row, (row["ratio"] <= FLOOD_P99_RATIO and beside["error_count"] == 0
+                     and 4 * row["runs_beside"] >= row["runs_alone"])
 
     def submit(self):
         """p99 of a small graph's runs while large graphs are submitted, over windows in turns with and without."""
