@@ -8,8 +8,9 @@
 // [C, M / group, K...]. All are contiguous; y is no input's buffer. Sums are
 // float32; 16-bit floats are rounded once, behind the epilogue.
 //
-// In tiles, as a product of w with what outputs see of x (conv.comp); output by
-// output where a group has few channels (conv_direct.comp).
+// Of one tap in place, a product of matrices (matmul.h). Else in tiles, as a
+// product of w with what outputs see of x (conv.comp); output by output where a
+// group has few channels (conv_direct.comp).
 
 #include <algorithm>
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/api/conv_geometry.h"
 #include "backends/vulkan/kernels/chain.h"
+#include "backends/vulkan/kernels/matmul.h"
 #include "backends/vulkan/kernels/row_list.h"
 #include "backends/vulkan/kernels/rows.h"
 #include "vulkan/shader_codes.h"
@@ -127,6 +129,55 @@ std::vector<Term> TermsOf(const conv::Geometry& geometry, const Convolution& of,
   return terms;
 }
 
+// Whether each output sees the one input at its own place.
+bool IsPointwise(const conv::Geometry& geometry) {
+  if (geometry.groups != 1 || geometry.taps() != 1) return false;
+  for (const conv::Axis& axis : geometry.axes) {
+    if (axis.input != axis.output || axis.window.stride != 1 ||
+        axis.window.pad_begin != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Such a convolution is a product: of w [M, C] with each image [C, places], or
+// with channels last of all places [places, C] with w's transpose.
+absl::Status AddPointwise(const NodeSite& site, const conv::Geometry& geometry,
+                          bool channels_last, const Operand& bias, Plan& plan) {
+  const auto narrow = [](int64_t x) { return static_cast<uint32_t>(x); };
+  const uint32_t channels = narrow(geometry.channels);
+  const uint32_t rows = narrow(geometry.rows);
+  const uint32_t places = narrow(geometry.outputs());
+  const uint32_t images = narrow(geometry.images);
+  Matrices of = {};
+  of.k = channels;
+  of.alpha = 1;
+  of.beta = 1;
+  if (channels_last) {
+    of.m = images * places;
+    of.n = rows;
+    of.a_row = channels;
+    of.a_column = 1;
+    of.b_row = 1;
+    of.b_column = channels;
+    of.c_column = 1;
+    of.batch = 1;
+    return AddProducts(site, of, plan.In(0), plan.In(1), bias, plan);
+  }
+  of.m = rows;
+  of.n = places;
+  of.a_row = channels;
+  of.a_column = 1;
+  of.b_row = places;
+  of.b_column = 1;
+  of.c_row = 1;
+  of.batch = images;
+  of.batch_rank = 1;
+  of.dimensions[0] = {std::max(images, 1u), 0, channels * places};
+  return AddProducts(site, of, plan.In(1), plan.In(0), bias, plan);
+}
+
 absl::Status PlanConv(const NodeSite& site, Plan& plan) {
   if (absl::Status s = conv::CheckSpatialRank(site.input(0).shape); !s.ok()) {
     return s;
@@ -135,15 +186,17 @@ absl::Status PlanConv(const NodeSite& site, Plan& plan) {
   const bool channels_last = std::get<ConvParams>(site.params).channels_last;
   const conv::Geometry geometry = GeometryOf(site);
   if (absl::Status s = CheckCounts(geometry); !s.ok()) return s;
-  const Convolution of = ConvolutionOf(geometry, channels_last, is_transposed);
-  const absl::StatusOr<PlannedEpilogue> epilogue = PlanEpilogue(site, plan);
-  if (!epilogue.ok()) return epilogue.status();
-
-  const std::vector<Term> terms = TermsOf(geometry, of, is_transposed);
   const Operand bias = site.params.epilogue != nullptr &&
                                site.params.epilogue->own_input_count <= 2
                            ? Operand()
                            : plan.In(2);
+  if (!is_transposed && IsPointwise(geometry)) {
+    return AddPointwise(site, geometry, channels_last, bias, plan);
+  }
+  const absl::StatusOr<PlannedEpilogue> epilogue = PlanEpilogue(site, plan);
+  if (!epilogue.ok()) return epilogue.status();
+  const Convolution of = ConvolutionOf(geometry, channels_last, is_transposed);
+  const std::vector<Term> terms = TermsOf(geometry, of, is_transposed);
   const std::initializer_list<Operand> operands = {
       plan.In(0),
       plan.In(1),

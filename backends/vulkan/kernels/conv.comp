@@ -13,17 +13,27 @@ float RowElement(uint row, uint t) {
   return LoadFloat(DTYPE, w,
                    group * of.w_group + row * of.w_row + Terms(terms).at[t].w);
 }
-float ColumnElement(uint t, uint column) {
+
+// Where an invocation's columns are, by pass.
+bool has_column[MOST_SUMS];
+uint first_input[MOST_SUMS];
+ivec3 places[MOST_SUMS];
+
+void PrepareColumn(uint column, uint pass) {
   Convolution of = Convolution(convolution);
-  if (column >= of.images * of.output_count || t >= of.depth) return 0.0;
+  has_column[pass] = column < of.images * of.output_count;
   const uint image = column / of.output_count;
-  const uint first =
-      image * of.x_image + group * of.channels * of.x_channel;
-  return InputOf(of, first, PlaceOf(of, column % of.output_count),
-                 Terms(terms).at[t]);
+  first_input[pass] = image * of.x_image + group * of.channels * of.x_channel;
+  places[pass] = PlaceOf(of, column % of.output_count);
 }
+float ColumnElement(uint t, uint pass) {
+  Convolution of = Convolution(convolution);
+  if (!has_column[pass] || t >= of.depth) return 0.0;
+  return InputOf(of, first_input[pass], places[pass], Terms(terms).at[t]);
+}
+#define PREPARE_COLUMN(column, pass) PrepareColumn(column, pass);
+#define COLUMN_ELEMENT(t, column, pass) ColumnElement(t, pass)
 #define ROW_ELEMENT(row, t) RowElement(row, t)
-#define COLUMN_ELEMENT(t, column) ColumnElement(t, column)
 
 void StoreSum(uint row, uint column, float sum) {
   Convolution of = Convolution(convolution);

@@ -8,6 +8,8 @@
 // and may be absent. All are contiguous; y is none of the inputs' buffers.
 // Sums are float32; 16-bit floats are rounded once, behind the epilogue.
 
+#include "backends/vulkan/kernels/matmul.h"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -21,57 +23,17 @@
 namespace tensord::vulkan {
 namespace {
 
-constexpr int kMostDimensions = 6;  // matmul.comp's
-constexpr uint32_t kSide = 16;      // product_tile.glsl's
-
-// matmul.comp's table.
-struct Matrices {
-  uint32_t m, n, k;
-  uint32_t a_row, a_column, b_row, b_column;
-  uint32_t c_row, c_column;
-  float alpha, beta;
-  uint32_t batch;
-  uint32_t batch_rank;
-  struct {
-    uint32_t extent, a, b;
-  } dimensions[kMostDimensions];
-};
+constexpr uint32_t kSide = 16;  // product_tile.glsl's
 
 struct Nothing {};
-
-absl::Status AddProduct(const NodeSite& site, const Matrices& of,
-                        const Operand& addend, Plan& plan) {
-  const absl::StatusOr<PlannedEpilogue> epilogue = PlanEpilogue(site, plan);
-  if (!epilogue.ok()) return epilogue.status();
-  // Few rows or columns get a tile that has no more.
-  const uint32_t rows = of.m <= 2 * kSide ? (of.m <= kSide ? 1 : 2) : 4;
-  const uint32_t columns = of.n <= 2 * kSide ? (of.n <= kSide ? 1 : 2) : 4;
-  const uint32_t down = (of.m + kSide * rows - 1) / (kSide * rows);
-  const uint32_t across = (of.n + kSide * columns - 1) / (kSide * columns);
-  if (down > kMostGroups || across > kMostGroups) {
-    return absl::UnimplementedError(
-        absl::StrCat("a product of ", of.m, " rows and ", of.n,
-                     " columns has too many tiles"));
-  }
-  const bool is_empty = down == 0 || across == 0 || of.batch == 0;
-  plan.Add(shaders::k_matmul,
-           {kSide * kSide, static_cast<uint32_t>(site.output_dtype(0)),
-            site.params.epilogue != nullptr ? 1u : 0u, 0, 0, 0, 0, 0, 0, 0,
-            rows, columns, of.a_column == 1 ? 1u : 0u, of.b_row == 1 ? 1u : 0u},
-           {is_empty ? 0 : across, down, std::min(of.batch, kMostGroups)},
-           {plan.In(0), plan.In(1), addend, plan.Out(0), plan.Table(of),
-            epilogue->table, epilogue->inputs[0], epilogue->inputs[1],
-            epilogue->inputs[2], epilogue->inputs[3]},
-           Nothing());
-  return absl::OkStatus();
-}
 
 absl::Status PlanMatMul(const NodeSite& site, Plan& plan) {
   const matmul::Product product =
       matmul::Resolve(site.input(0).shape, site.input(1).shape);
-  if (product.batch_rank > kMostDimensions) {
-    return absl::UnimplementedError(absl::StrCat(
-        product.batch_rank, " batch dimensions are above ", kMostDimensions));
+  if (product.batch_rank > Matrices::kMostDimensions) {
+    return absl::UnimplementedError(absl::StrCat(product.batch_rank,
+                                                 " batch dimensions are above ",
+                                                 Matrices::kMostDimensions));
   }
   Matrices of = {.m = static_cast<uint32_t>(product.m),
                  .n = static_cast<uint32_t>(product.n),
@@ -93,7 +55,7 @@ absl::Status PlanMatMul(const NodeSite& site, Plan& plan) {
                         static_cast<uint32_t>(product.a_strides[from]),
                         static_cast<uint32_t>(product.b_strides[from])};
   }
-  return AddProduct(site, of, {}, plan);
+  return AddProducts(site, of, plan.In(0), plan.In(1), {}, plan);
 }
 
 absl::Status PlanGemm(const NodeSite& site, Plan& plan) {
@@ -125,7 +87,7 @@ absl::Status PlanGemm(const NodeSite& site, Plan& plan) {
     if (rank >= 1 && c[rank - 1] != 1) of.c_column = 1;
     if (rank == 2 && c[0] != 1) of.c_row = static_cast<uint32_t>(c[1]);
   }
-  return AddProduct(site, of, addend, plan);
+  return AddProducts(site, of, plan.In(0), plan.In(1), addend, plan);
 }
 
 KernelCost CostOf(const NodeSite& site, int64_t k) {
@@ -163,6 +125,34 @@ RowList Rows() {
 }
 
 }  // namespace
+
+absl::Status AddProducts(const NodeSite& site, const Matrices& of,
+                         const Operand& a, const Operand& b,
+                         const Operand& addend, Plan& plan) {
+  const absl::StatusOr<PlannedEpilogue> epilogue = PlanEpilogue(site, plan);
+  if (!epilogue.ok()) return epilogue.status();
+  // Few rows or columns get a tile that has no more.
+  const uint32_t rows = of.m <= 2 * kSide ? (of.m <= kSide ? 1 : 2) : 4;
+  const uint32_t columns = of.n <= 2 * kSide ? (of.n <= kSide ? 1 : 2) : 4;
+  const uint32_t down = (of.m + kSide * rows - 1) / (kSide * rows);
+  const uint32_t across = (of.n + kSide * columns - 1) / (kSide * columns);
+  if (down > kMostGroups || across > kMostGroups) {
+    return absl::UnimplementedError(
+        absl::StrCat("a product of ", of.m, " rows and ", of.n,
+                     " columns has too many tiles"));
+  }
+  const bool is_empty = down == 0 || across == 0 || of.batch == 0;
+  plan.Add(shaders::k_matmul,
+           {kSide * kSide, static_cast<uint32_t>(site.output_dtype(0)),
+            site.params.epilogue != nullptr ? 1u : 0u, 0, 0, 0, 0, 0, 0, 0,
+            rows, columns, of.a_column == 1 ? 1u : 0u, of.b_row == 1 ? 1u : 0u},
+           {is_empty ? 0 : across, down, std::min(of.batch, kMostGroups)},
+           {a, b, addend, plan.Out(0), plan.Table(of), epilogue->table,
+            epilogue->inputs[0], epilogue->inputs[1], epilogue->inputs[2],
+            epilogue->inputs[3]},
+           Nothing());
+  return absl::OkStatus();
+}
 
 absl::Span<const KernelEntry> MatMulRows() {
   static const auto* const rows = new RowList(Rows());

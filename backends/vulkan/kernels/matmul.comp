@@ -47,7 +47,8 @@ float ColumnElement(uint t, uint column) {
   return LoadFloat(DTYPE, b, b_first + t * of.b_row + column * of.b_column);
 }
 #define ROW_ELEMENT(row, t) RowElement(row, t)
-#define COLUMN_ELEMENT(t, column) ColumnElement(t, column)
+#define PREPARE_COLUMN(column, pass)
+#define COLUMN_ELEMENT(t, column, pass) ColumnElement(t, column)
 
 void StoreSum(uint row, uint column, float sum) {
   Matrices of = Matrices(matrices);

@@ -2,8 +2,10 @@
 // TILE_COLUMNS) sums, TILE_ROWS by TILE_COLUMNS an invocation, over steps of
 // TILE_DEPTH terms that stand in shared memory. Sums are float32.
 //
-// Needs ROW_ELEMENT(row, t) and COLUMN_ELEMENT(t, column), 0 outside of the
-// operands, and StoreSum(row, column, sum).
+// Needs ROW_ELEMENT(row, t) and COLUMN_ELEMENT(t, column, pass), 0 outside of
+// the operands, and StoreSum(row, column, sum). An invocation loads of the same
+// column in each pass of a step, so PREPARE_COLUMN(column, pass) comes once, and
+// can note where that column is.
 layout(constant_id = 10) const uint TILE_ROWS = 4;
 layout(constant_id = 11) const uint TILE_COLUMNS = 4;
 // Whether neighbouring invocations should load neighbours along the depth (1)
@@ -30,16 +32,24 @@ shared float column_terms[TILE_DEPTH][SIDE * 4 + 1];
     for (uint i = 0; i < TILE_ROWS; ++i) {                                     \
       for (uint j = 0; j < TILE_COLUMNS; ++j) sums[i][j] = 0.0;                \
     }                                                                          \
+    for (uint pass = 0; pass < TILE_COLUMNS; ++pass) {                         \
+      const uint e = me + pass * SIDE * SIDE;                                  \
+      PREPARE_COLUMN((first_column) + (COLUMNS_BY_DEPTH != 0                   \
+                                           ? e / TILE_DEPTH                    \
+                                           : e % COLUMNS),                     \
+                     pass)                                                     \
+    }                                                                          \
     for (uint t0 = 0; t0 < (depth); t0 += TILE_DEPTH) {                        \
       for (uint e = me; e < ROWS * TILE_DEPTH; e += SIDE * SIDE) {             \
         const uint t = ROWS_BY_DEPTH != 0 ? e % TILE_DEPTH : e / ROWS;         \
         const uint r = ROWS_BY_DEPTH != 0 ? e / TILE_DEPTH : e % ROWS;         \
         row_terms[t][r] = ROW_ELEMENT((first_row) + r, t0 + t);                \
       }                                                                        \
-      for (uint e = me; e < COLUMNS * TILE_DEPTH; e += SIDE * SIDE) {          \
+      for (uint pass = 0; pass < TILE_COLUMNS; ++pass) {                       \
+        const uint e = me + pass * SIDE * SIDE;                                \
         const uint t = COLUMNS_BY_DEPTH != 0 ? e % TILE_DEPTH : e / COLUMNS;   \
         const uint c = COLUMNS_BY_DEPTH != 0 ? e / TILE_DEPTH : e % COLUMNS;   \
-        column_terms[t][c] = COLUMN_ELEMENT(t0 + t, (first_column) + c);       \
+        column_terms[t][c] = COLUMN_ELEMENT(t0 + t, (first_column) + c, pass); \
       }                                                                        \
       barrier();                                                               \
       for (uint t = 0; t < TILE_DEPTH; ++t) {                                  \
@@ -59,10 +69,16 @@ shared float column_terms[TILE_DEPTH][SIDE * 4 + 1];
       }                                                                        \
       barrier();                                                               \
     }                                                                          \
-    for (uint i = 0; i < TILE_ROWS; ++i) {                                     \
-      for (uint j = 0; j < TILE_COLUMNS; ++j) {                                \
-        StoreSum((first_row) + my_row + i * SIDE,                              \
-                 (first_column) + my_column + j * SIDE, sums[i][j]);           \
+    /* One StoreSum for all: an epilogue is long, and compilers unroll. Sums     \
+       are chosen rather than indexed, so that they stay in registers. */      \
+    [[dont_unroll]] for (uint s = 0; s < TILE_ROWS * TILE_COLUMNS; ++s) {      \
+      float sum = 0.0;                                                         \
+      [[unroll]] for (uint i = 0; i < TILE_ROWS; ++i) {                        \
+        [[unroll]] for (uint j = 0; j < TILE_COLUMNS; ++j) {                   \
+          if (s == i * TILE_COLUMNS + j) sum = sums[i][j];                     \
+        }                                                                      \
       }                                                                        \
+      StoreSum((first_row) + my_row + s / TILE_COLUMNS * SIDE,                 \
+               (first_column) + my_column + s % TILE_COLUMNS * SIDE, sum);     \
     }                                                                          \
   }
