@@ -15,7 +15,8 @@ namespace {
 class VulkanBackend final : public Backend {
  public:
   explicit VulkanBackend(const VulkanOptions& options)
-      : memory_limit_bytes_(options.memory_limit_bytes) {
+      : memory_limit_bytes_(options.memory_limit_bytes),
+        journal_(options.journal) {
     const PFN_vkGetInstanceProcAddr loader =
         options.loader != nullptr ? options.loader : SystemLoader();
     auto instance = VulkanInstance::Create(loader, options.validation);
@@ -52,13 +53,14 @@ class VulkanBackend final : public Backend {
     auto device = VulkanDevice::Open(
         instance_, instance_->devices()[ordinal],
         DeviceId{BackendId::kVulkan, static_cast<uint16_t>(ordinal)},
-        memory_limit_bytes_);
+        memory_limit_bytes_, journal_);
     if (!device.ok()) return device.status();
     return *std::move(device);
   }
 
  private:
   const uint64_t memory_limit_bytes_;
+  CommandJournal* const journal_;
   std::shared_ptr<const VulkanInstance> instance_;
   std::string why_none_;
 };

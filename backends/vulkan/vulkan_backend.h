@@ -6,6 +6,7 @@
 
 #include "backends/api/backend.h"
 #include "backends/api/host_services.h"
+#include "backends/vulkan/command_journal.h"
 #include "backends/vulkan/vulkan_instance.h"
 
 namespace tensord::vulkan {
@@ -21,6 +22,9 @@ struct VulkanOptions {
 
   // With one, the validation layer is on. It outlives the backend's devices.
   ValidationListener validation = nullptr;
+
+  // With one, lanes note what they record. For tests.
+  CommandJournal* journal = nullptr;
 };
 
 // The devices that Vulkan drivers show and that can do what kernels need:

@@ -87,12 +87,12 @@ LogicalDevice::~LogicalDevice() {
 
 absl::StatusOr<std::unique_ptr<VulkanDevice>> VulkanDevice::Open(
     std::shared_ptr<const VulkanInstance> instance, const PhysicalDevice& gpu,
-    DeviceId id, uint64_t memory_limit_bytes) {
+    DeviceId id, uint64_t memory_limit_bytes, CommandJournal* journal) {
   absl::StatusOr<std::unique_ptr<LogicalDevice>> logical =
       LogicalDevice::Create(std::move(instance), gpu);
   if (!logical.ok()) return logical.status();
   std::unique_ptr<VulkanDevice> device = absl::WrapUnique(new VulkanDevice(
-      *std::move(logical), gpu, InfoOf(gpu, id, memory_limit_bytes)));
+      *std::move(logical), gpu, InfoOf(gpu, id, memory_limit_bytes), journal));
   auto pipelines =
       Pipelines::Create(device->api(), device->handle(), device->fault_);
   if (!pipelines.ok()) return pipelines.status();
@@ -105,10 +105,12 @@ absl::StatusOr<std::unique_ptr<VulkanDevice>> VulkanDevice::Open(
 }
 
 VulkanDevice::VulkanDevice(std::unique_ptr<LogicalDevice> logical,
-                           const PhysicalDevice& gpu, DeviceInfo info)
+                           const PhysicalDevice& gpu, DeviceInfo info,
+                           CommandJournal* journal)
     : logical_(std::move(logical)),
       gpu_(gpu),
       info_(std::move(info)),
+      journal_(journal),
       budget_(info_.id, info_.memory_limit_bytes),
       fault_(info_.id),
       blocks_(std::make_unique<MemoryBlocks>(

@@ -6,6 +6,7 @@
 
 #include "backends/api/backend.h"
 #include "backends/api/memory_budget.h"
+#include "backends/vulkan/command_journal.h"
 #include "backends/vulkan/device_fault.h"
 #include "backends/vulkan/device_queue.h"
 #include "backends/vulkan/memory_blocks.h"
@@ -46,10 +47,11 @@ class LogicalDevice {
 //   memory; VK_ERROR_DEVICE_LOST of any call faults the device (DeviceFault).
 class VulkanDevice final : public Device {
  public:
-  // `memory_limit_bytes` of 0: nearly all that is free now.
+  // `memory_limit_bytes` of 0: nearly all that is free now. `journal` may be
+  // null.
   static absl::StatusOr<std::unique_ptr<VulkanDevice>> Open(
       std::shared_ptr<const VulkanInstance> instance, const PhysicalDevice& gpu,
-      DeviceId id, uint64_t memory_limit_bytes);
+      DeviceId id, uint64_t memory_limit_bytes, CommandJournal* journal);
 
   const DeviceInfo& info() const override { return info_; }
   absl::StatusOr<std::unique_ptr<Storage>> Allocate(
@@ -71,10 +73,12 @@ class VulkanDevice final : public Device {
   MemoryBlocks& blocks() { return *blocks_; }
   Pipelines& pipelines() { return *pipelines_; }
   DeviceQueue& queue() { return *queue_; }
+  CommandJournal* journal() const { return journal_; }
 
  private:
   VulkanDevice(std::unique_ptr<LogicalDevice> logical,
-               const PhysicalDevice& gpu, DeviceInfo info);
+               const PhysicalDevice& gpu, DeviceInfo info,
+               CommandJournal* journal);
   absl::StatusOr<std::unique_ptr<Storage>> AllocateAs(uint64_t size_bytes,
                                                       MemoryKind kind);
 
@@ -82,6 +86,7 @@ class VulkanDevice final : public Device {
   const std::unique_ptr<LogicalDevice> logical_;
   const PhysicalDevice gpu_;
   const DeviceInfo info_;
+  CommandJournal* const journal_;
   MemoryBudget budget_;
   DeviceFault fault_;
   std::unique_ptr<MemoryBlocks> blocks_;

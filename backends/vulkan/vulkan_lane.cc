@@ -111,6 +111,7 @@ absl::StatusOr<VkCommandBuffer> VulkanLane::BeginCommands(
                         "vkBeginCommandBuffer");
   if (!status.ok()) return status;
   Barrier(api_, buffer, kStages, kReads | kWrites);
+  if (device_.journal() != nullptr) device_.journal()->NoteBegin(buffer);
   return buffer;
 }
 
@@ -149,9 +150,12 @@ void VulkanLane::Order(VkCommandBuffer buffer,
                        absl::Span<const ByteRange> reads,
                        absl::Span<const ByteRange> writes) {
   HazardTracker& hazards = recording_ != nullptr ? recorded_hazards_ : hazards_;
+  CommandJournal* const journal = device_.journal();
   if (hazards.Add(reads, writes)) {
     Barrier(api_, buffer, kStages, kReads | kWrites);
+    if (journal != nullptr) journal->NoteBarrier(buffer);
   }
+  if (journal != nullptr) journal->NoteCommand(buffer, reads, writes);
 }
 
 absl::Status VulkanLane::Enqueue(const Dispatch& dispatch) {

@@ -20,13 +20,19 @@ Heard& AllHeard() {
   return *heard;
 }
 
-// Fails the test during which the layer said something.
+// Fails the test during which the layer said something, or a barrier was
+// missing.
 class FailsOnMessages final : public ::testing::EmptyTestEventListener {
   void OnTestEnd(const ::testing::TestInfo&) override {
     for (const std::string& message : ValidationMessages()) {
       ADD_FAILURE() << message;
     }
     ForgetValidationMessages();
+    for (const auto& recording : VulkanJournal().Take()) {
+      for (const std::string& hazard : vulkan::FindHazards(recording.entries)) {
+        ADD_FAILURE() << hazard;
+      }
+    }
   }
 };
 
@@ -53,6 +59,11 @@ DeviceParam VulkanParam(int ordinal) {
 }
 
 }  // namespace
+
+vulkan::CommandJournal& VulkanJournal() {
+  static auto* const journal = new vulkan::CommandJournal;
+  return *journal;
+}
 
 std::vector<DeviceParam> VulkanParams() {
   std::vector<DeviceParam> params;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/vulkan/command_journal.h"
 #include "tests/support/backend_test.h"
 
 namespace tensord {
@@ -13,9 +14,12 @@ namespace tensord {
 // kept for ValidationMessages().
 std::vector<DeviceParam> VulkanParams();
 
+// What the lanes of those backends have recorded.
+vulkan::CommandJournal& VulkanJournal();
+
 // What the validation layer has said in this process. A test program that
-// links this expects none: a listener of GoogleTest fails the test during which
-// one came.
+// links this expects none, and no hazard in what was recorded: a listener of
+// GoogleTest fails the test during which one came.
 std::vector<std::string> ValidationMessages();
 
 // Takes away what was said so far, for the test that provokes it.

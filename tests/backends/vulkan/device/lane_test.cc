@@ -60,8 +60,9 @@ class VulkanLaneTest : public ::testing::Test {
   }
 
   const BrokenVulkan broken_;
-  std::unique_ptr<Backend> backend_ =
-      MakeVulkanBackend(HostServices{}, {.loader = BrokenVulkan::loader()});
+  CommandJournal journal_;
+  std::unique_ptr<Backend> backend_ = MakeVulkanBackend(
+      HostServices{}, {.loader = BrokenVulkan::loader(), .journal = &journal_});
   std::unique_ptr<Device> device_ = backend_->OpenDevice(0).value();
   std::unique_ptr<Lane> lane_ = device_->CreateLane().value();
   const KernelEntry* const add_ = [this] {
@@ -96,6 +97,35 @@ TEST_F(VulkanLaneTest, KernelsThatShareNothingHaveNoBarrierBetweenThem) {
   EnqueueDoubling(*lane_, *outputs[0], *x);
   EXPECT_EQ(BrokenVulkan::barrier_count, 2);
   EXPECT_EQ(FirstOf(*x), 4);
+}
+
+// What the check of all recordings finds where a barrier is missing.
+TEST_F(VulkanLaneTest, WithoutAnyOneBarrierAHazardIsFound) {
+  std::unique_ptr<Storage> a = Floats(1);
+  std::unique_ptr<Storage> b = Floats(0);
+  std::unique_ptr<Storage> c = Floats(0);
+  ASSERT_THAT(lane_->Drain(absl::InfiniteFuture()), IsOk());
+  journal_.Take();
+  EnqueueDoubling(*lane_, *a, *b);  // read after write,
+  EnqueueDoubling(*lane_, *b, *c);
+  EnqueueDoubling(*lane_, *a, *b);  // write after read,
+  EnqueueDoubling(*lane_, *c, *b);  // write after write,
+  ASSERT_THAT(lane_->Copy(WholeOf(*b), WholeOf(*a)), IsOk());  // and copies
+  EXPECT_EQ(FirstOf(*a), 8);
+  const std::vector<CommandJournal::Recording> recordings = journal_.Take();
+  ASSERT_EQ(recordings.size(), 1u);
+  const std::vector<CommandJournal::Entry>& entries = recordings[0].entries;
+  EXPECT_THAT(FindHazards(entries), ::testing::IsEmpty());
+  int barriers = 0;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (!entries[i].is_barrier) continue;
+    ++barriers;
+    std::vector<CommandJournal::Entry> without = entries;
+    without.erase(without.begin() + i);
+    EXPECT_THAT(FindHazards(without), ::testing::Not(::testing::IsEmpty()))
+        << "barrier " << i;
+  }
+  EXPECT_EQ(barriers, 5);
 }
 
 TEST_F(VulkanLaneTest, ManyCommandsAreSubmittedBeforeAnybodyWaits) {
