@@ -16,7 +16,7 @@ shared=${TENSORD_SHARED_DIR:-../shared}
 
 # Programs that must be there, and those that come along when they are defined.
 required=(tensord tensordctl tensord_conformance tensord_cuda gpu_tests)
-optional=(device_bench client_bench rpc_bench)
+optional=(device_bench client_bench rpc_bench tensord_vulkan backends_contract_test backends_vulkan_kernels_test)
 
 # What every such machine has; a second copy of it would not fit the loader.
 is_of_the_system() {
@@ -39,7 +39,7 @@ bundle_programs() {
   stage=$(mktemp -d)
   trap 'rm -rf "$stage"' EXIT
   mkdir -p "$stage/bin" "$stage/lib"
-  local programs=(tensord tensordctl tensord_conformance libtensord_cuda.so "${optional[@]}")
+  local programs=(tensord tensordctl tensord_conformance libtensord_cuda.so libtensord_vulkan.so "${optional[@]}")
   local path name
   for path in build/release/bin/*_gpu_test; do programs+=("$(basename "$path")"); done
   for name in "${programs[@]}"; do
@@ -53,6 +53,10 @@ bundle_programs() {
     name=$(basename "$path")
     is_of_the_system "$name" || { cp -L "$path" "$stage/lib/$name" && strip "$stage/lib/$name" 2>/dev/null || true; }
   done
+
+  # Opened at run time, so that no program names it.
+  path=$(ldconfig -p | awk '$1 == "libvulkan.so.1" {print $NF; exit}')
+  [ -n "$path" ] && cp -L "$path" "$stage/lib/"
 
   rm -rf "$out"
   mkdir -p "$out"

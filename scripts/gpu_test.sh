@@ -1,5 +1,6 @@
 #!/bin/bash
-# Tests the CUDA backend on a machine with a GPU that cannot build tensord and reaches no registry.
+# Tests the CUDA backend, or with --backend vulkan Vulkan's, on a machine with a GPU that cannot build tensord and
+# reaches no registry.
 #
 #   scripts/gpu_test.sh --bundle          here: builds, and puts programs and the libraries that they
 #                                         need into build/gpu-bundle (25 MB at most), with the conformance
@@ -7,13 +8,14 @@
 #   scripts/gpu_test.sh --bundle-models [NAME...]
 #                                         here: the real models of the shared folder, or those named, into
 #                                         build/gpu-models (60 MB in all)
-#   scripts/gpu_test.sh [STEP...]         there: runs the bundle; all steps that it has the files for, or these:
+#   scripts/gpu_test.sh [--backend vulkan] [STEP...]
+#                                         there: runs the bundle; all steps that it has the files for, or these:
 #
 #     machine     the card, the driver, the libraries
 #     contract    the contract of backends/api on every GPU
 #     kernels     every kernel against the CPU's
-#     conformance ONNX's cases of tier 1 on cuda:0
-#     models      the real models' own data on cuda:0 (build/gpu-models)
+#     conformance ONNX's cases of tier 1 on the first GPU
+#     models      the real models' own data on the first GPU (build/gpu-models)
 #     metrics     records the metrics page under load, for the dashboards' pictures (docs/grafana.md)
 #     sanitizer   compute-sanitizer over the kernels' test, where the machine allows it
 #     fault       a kernel that traps, in a process of its own; always last
@@ -25,6 +27,12 @@ cd "$(dirname "$0")/.."
 
 usage() { sed -n '2,/^set /s/^# \{0,1\}//p' "$0" | head -n -1; }
 
+backend=cuda
+if [ "${1:-}" = --backend ]; then
+  backend=${2:-}
+  case "$backend" in cuda | vulkan) ;; *) usage; exit 2 ;; esac
+  shift 2
+fi
 case "${1:-}" in
   --bundle) exec scripts/gpu_bundle.sh programs ;;
   --bundle-models) shift; exec scripts/gpu_bundle.sh models "$@" ;;
@@ -36,7 +44,8 @@ gpu_unpack || exit 2
 
 steps=("$@")
 if [ ${#steps[@]} -eq 0 ]; then
-  steps=(machine contract kernels conformance models metrics sanitizer fault)
+  steps=(machine contract kernels conformance models)
+  [ $backend = cuda ] && steps+=(metrics sanitizer fault)
 fi
 
 passed=()
@@ -69,11 +78,21 @@ has() { [ -x "$bin/$1" ]; }
 step_machine() { run machine 60 bash -c gpu_describe; }
 
 step_contract() {
+  if [ $backend = vulkan ]; then
+    has backends_contract_test || { skip contract "the bundle has no such program"; return; }
+    run contract 240 "$bin/backends_contract_test" --gtest_brief=1 --gtest_filter='*/vulkan_*'
+    return
+  fi
   has cuda_contract_gpu_test || { skip contract "the bundle has no such program"; return; }
   run contract 240 "$bin/cuda_contract_gpu_test" --gtest_brief=1
 }
 
 step_kernels() {
+  if [ $backend = vulkan ]; then
+    has backends_vulkan_kernels_test || { skip kernels "the bundle has no such program"; return; }
+    TENSORD_ALL_NODES=1 run kernels 400 "$bin/backends_vulkan_kernels_test" --gtest_brief=1
+    return
+  fi
   has cuda_kernels_gpu_test || { skip kernels "the bundle has no such program"; return; }
   run kernels 400 "$bin/cuda_kernels_gpu_test" --gtest_brief=1
 }
@@ -81,9 +100,9 @@ step_kernels() {
 step_conformance() {
   local cases=build/gpu-bundle/cases
   [ -d "$cases" ] || { skip conformance "no $cases"; return; }
-  # Issue: at least 1,820 of the 1,868 cases of tier 1.
-  run conformance 540 "$bin/tensord_conformance" --daemon "$bin/tensord" --cases "$cases" --tier 1 \
-    --device cuda:0 --report "$logs/conformance.jsonl" --at-least 1820 \
+  # At least 1,820 of the 1,868 cases of tier 1. The daemon takes its devices from the environment.
+  TENSORD_DEVICES=cpu:0,$backend:0 run conformance 540 "$bin/tensord_conformance" --daemon "$bin/tensord" \
+    --cases "$cases" --tier 1 --device $backend:0 --report "$logs/conformance.jsonl" --at-least 1820 \
     --allow refused --allow wrong --allow error
 }
 
@@ -91,7 +110,7 @@ step_conformance() {
 # absolute tolerance that the models' README has in its table.
 run_models() {
   local address=unix:$unpacked/models.socket daemon status=0 model name atol
-  "$bin/tensord" --listen "$address" --metrics-listen off --devices cuda:0 &
+  "$bin/tensord" --listen "$address" --metrics-listen off --devices "$backend:0" &
   daemon=$!
   for _ in $(seq 100); do
     "$bin/tensordctl" health --address "$address" >/dev/null 2>&1 && break
@@ -100,7 +119,7 @@ run_models() {
   for model in "$1"/*/model.onnx; do
     name=$(basename "${model%/*}")
     atol=$(awk -F ' *[|] *' -v name="$name" '$2 == name {print $8}' "$1/README.md")
-    "$bin/tensordctl" run "$model" --address "$address" --device cuda:0 --atol "${atol:-1e-5}" \
+    "$bin/tensordctl" run "$model" --address "$address" --device "$backend:0" --atol "${atol:-1e-5}" \
       --expect "${model%/*}"/test_data_set_* ||
       { echo "FAILED: $model"; status=1; }
   done
@@ -157,7 +176,7 @@ for name in "${steps[@]}"; do
   fi
 done
 export -f gpu_describe run_models
-export bin unpacked
+export bin unpacked backend
 for name in "${steps[@]}"; do "step_$name"; done
 
 printf '\npassed: %s\nfailed: %s\nskipped: %s\n' "${passed[*]:-none}" "${failed[*]:-none}" "${skipped[*]:-none}"

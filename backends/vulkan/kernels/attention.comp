@@ -25,6 +25,12 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer
   int left_window, right_window;  // -1: all
 };
 
+// What invocations of a work group write for each other.
+layout(buffer_reference, scalar, buffer_reference_align = 4) coherent buffer
+    SharedFloats {
+  float at[];
+};
+
 layout(push_constant, scalar) uniform Arguments {
   uint64_t q, k, v, y;
   uint64_t mask;     // of bools or of DTYPE; may be absent
@@ -81,7 +87,7 @@ void main() {
           score += LoadFloat(DTYPE, mask, at);
         }
       }
-      Floats(scores).at[own_scores + uint(j)] = score;
+      SharedFloats(scores).at[own_scores + uint(j)] = score;
       largest = largest < score || IsNan(score) ? score : largest;
     }
     largest = GroupMax(largest);
@@ -90,10 +96,10 @@ void main() {
     barrier();
     float sum = 0.0;
     for (int j = begin + int(me); j < end; j += int(WIDTH)) {
-      const float score = Floats(scores).at[own_scores + uint(j)];
+      const float score = SharedFloats(scores).at[own_scores + uint(j)];
       const float weight =
           score == -INFINITY ? 0.0 : Exp(score - largest);
-      Floats(scores).at[own_scores + uint(j)] = weight;
+      SharedFloats(scores).at[own_scores + uint(j)] = weight;
       sum += weight;
     }
     sum = GroupSum(sum);
@@ -103,7 +109,7 @@ void main() {
     for (uint d = me; d < of.value_size; d += WIDTH) {
       float total = 0.0;
       for (int j = begin; j < end; ++j) {
-        total += Floats(scores).at[own_scores + uint(j)] *
+        total += SharedFloats(scores).at[own_scores + uint(j)] *
                  LoadFloat(DTYPE, v, own_v + uint(j) * of.v.row + d);
       }
       StoreFloat(DTYPE, y, own_y + d, sum == 0.0 ? 0.0 : total / sum);
