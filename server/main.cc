@@ -193,6 +193,7 @@ void Drain(const ServerConfig& config, RpcServer& server, Engine& engine,
   // Runs are refused from here on, one by one also on streams that are open;
   // what was accepted ends, and its clients can still wait for it.
   engine.StopAccepting();
+  server.StopAdmitting();
   engine.AwaitIdle(deadline);
   const bool is_done = server.Shutdown(deadline);
   if (!is_done) absl::SleepFor(kLastAnswers);

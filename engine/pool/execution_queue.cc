@@ -66,7 +66,7 @@ absl::Status ExecutionQueue::CheckLength(const FlowQueue::Share& share) const {
         absl::StrCat(limits_.scope, " has ", length_,
                      " executions queued and was asked for one more"));
   }
-  details.subject = "share of one session";
+  details.subject = kSessionShare;
   return details.ToStatus(
       absl::StrCat(limits_.scope, " has ", share.length,
                    " executions of this session queued and was asked for one "
@@ -94,7 +94,7 @@ absl::Status ExecutionQueue::CheckBytes(const FlowQueue::Share& share,
                                          " bytes queued and was asked for ",
                                          bytes, " more"));
   }
-  details.subject = "share of one session";
+  details.subject = kSessionShare;
   return details.ToStatus(absl::StrCat(
       limits_.scope, " has ", share.bytes,
       " bytes of this session queued and was asked for ", bytes,

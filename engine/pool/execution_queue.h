@@ -13,6 +13,9 @@
 
 namespace tensord {
 
+// LimitDetails::subject of a refusal since one flow has its share.
+inline constexpr char kSessionShare[] = "share of one session";
+
 // Executions that wait, bounded by their number and by the bytes of their
 // inputs, the one that is due first at hand.
 //

@@ -403,10 +403,10 @@ absl::Status PooledDevice::RunUntilLimit(const Lease& lease,
                                          bool* lane_is_busy) {
   Execution& execution = *lease.execution;
   execution.ran_on = info().id;
-  execution.started_ns.store(absl::ToUnixNanos(lease.start),
-                             std::memory_order_release);
   absl::Status status = CheckStillWanted(execution, lease.start);
   if (!status.ok()) return status;
+  execution.started_ns.store(absl::ToUnixNanos(lease.start),
+                             std::memory_order_release);
 
   const absl::Time deadline = execution.deadline;
   execution.deadline = lease.end;

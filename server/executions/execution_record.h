@@ -60,6 +60,7 @@ class ExecutionRecord {
     std::string request_id;   // may be empty
     std::string fingerprint;  // of the request, with a request_id
     std::string trace_id;     // of the call that began it
+    Priority priority = Priority::kNormal;
     absl::Time create_time;
     absl::Duration keep_result;
   };

@@ -62,6 +62,7 @@ absl::StatusOr<ExecutionTable::Begun> ExecutionTable::Begin(
   description.request_id = std::move(request.request_id);
   description.fingerprint = std::move(request.fingerprint);
   description.trace_id = std::move(request.trace_id);
+  description.priority = request.priority;
   description.create_time = now;
   description.keep_result =
       std::min(request.keep_result.value_or(options_.result_time),

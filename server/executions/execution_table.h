@@ -55,6 +55,7 @@ class ExecutionTable {
     std::string request_id;   // empty: no retry is known as one
     std::string fingerprint;  // with a request_id
     std::string trace_id;     // of the call that began it
+    Priority priority = Priority::kNormal;
     // Absent: the default. At most max_result_time.
     std::optional<absl::Duration> keep_result;
   };

@@ -18,23 +18,50 @@ constexpr size_t kMaxRequestIdBytes = 128;
 
 absl::Status CheckFeatures(const v1::ExecuteOptions& options,
                            const LoadedGraph& graph) {
-  if (options.priority() != v1::PRIORITY_UNSPECIFIED &&
-      options.priority() != v1::PRIORITY_NORMAL) {
-    return v1::Priority_IsValid(options.priority())
-               ? FeatureOff("A priority other than PRIORITY_NORMAL")
-               : BadField("options.priority",
-                          absl::StrCat("there is none of number ",
-                                       static_cast<int>(options.priority())));
-  }
   if (options.deterministic() && !graph.options().deterministic) {
     return FeatureOff(
         "A deterministic run of a graph that was not submitted as "
         "deterministic");
   }
-  if (options.has_queue_timeout())
-    return FeatureOff("ExecuteOptions.queue_timeout");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Priority> PriorityOf(const v1::ExecuteOptions& options) {
+  switch (options.priority()) {
+    case v1::PRIORITY_UNSPECIFIED:
+    case v1::PRIORITY_NORMAL:
+      return Priority::kNormal;
+    case v1::PRIORITY_LOW:
+      return Priority::kLow;
+    case v1::PRIORITY_HIGH:
+      return Priority::kHigh;
+    default:
+      return BadField("options.priority",
+                      absl::StrCat("there is none of number ",
+                                   static_cast<int>(options.priority())));
+  }
+}
+
+// A run that may not wait, or not run, at all is nothing to ask for.
+absl::StatusOr<absl::Duration> ReadTimeout(
+    absl::string_view field, const google::protobuf::Duration& message) {
+  TENSORD_ASSIGN_OR_RETURN(const absl::Duration timeout,
+                           ReadDuration(field, message));
+  if (timeout > absl::ZeroDuration()) return timeout;
+  return BadField(field, "0 s; give more, or leave it out");
+}
+
+absl::Status FillTurn(const v1::ExecuteOptions& options, Execution& execution) {
+  TENSORD_ASSIGN_OR_RETURN(execution.priority, PriorityOf(options));
+  if (options.has_queue_timeout()) {
+    TENSORD_ASSIGN_OR_RETURN(
+        execution.queue_timeout,
+        ReadTimeout("options.queue_timeout", options.queue_timeout()));
+  }
   if (options.has_execution_timeout()) {
-    return FeatureOff("ExecuteOptions.execution_timeout");
+    TENSORD_ASSIGN_OR_RETURN(
+        execution.execution_timeout,
+        ReadTimeout("options.execution_timeout", options.execution_timeout()));
   }
   return absl::OkStatus();
 }
@@ -72,6 +99,7 @@ absl::Status ApplyExecuteOptions(const std::string& bytes, const Engine& engine,
     return MalformedMessage("tensord.v1.ExecuteOptions", 0);
   }
   TENSORD_RETURN_IF_ERROR(CheckFeatures(options, *execution.graph));
+  TENSORD_RETURN_IF_ERROR(FillTurn(options, execution));
   TENSORD_ASSIGN_OR_RETURN(execution.wish,
                            FindDevice(engine, options.device()));
   if (options.trace().max_rows() < 0) {

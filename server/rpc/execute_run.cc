@@ -7,6 +7,7 @@
 #include "server/errors/error_details.h"
 #include "server/rpc/execute_answer.h"
 #include "server/rpc/execute_outcome.h"
+#include "server/rpc/flow_of.h"
 #include "server/rpc/make_holdings.h"
 #include "server/rpc/principal.h"
 #include "server/rpc/session_of.h"
@@ -66,6 +67,7 @@ void ExecuteRun::Begin(WireReader message,
 
 void ExecuteRun::Start(const grpc::CallbackServerContext& context,
                        RequestRecord& call) {
+  execution_.flow = FlowOf(request_.plan().session_id, context);
   if (request_.plan().NeedsRecord()) return StartRecorded(context, call);
   execution_.deadline = DeadlineOf(context);
   is_started_.store(true);
@@ -204,6 +206,9 @@ void ExecuteRun::Reset() {
   execution_.inputs.clear();
   execution_.outputs.clear();
   execution_.wish = {};
+  execution_.priority = Priority::kNormal;
+  execution_.queue_timeout = absl::InfiniteDuration();
+  execution_.execution_timeout = absl::InfiniteDuration();
   execution_.trace_capacity = 0;
   execution_.trace_device_times = false;
   execution_.trace.reset();

@@ -47,6 +47,18 @@ void FillStages(const ExecutionRecord::View& view, absl::Time create_time,
   }
 }
 
+v1::Priority ToMessage(Priority priority) {
+  switch (priority) {
+    case Priority::kHigh:
+      return v1::PRIORITY_HIGH;
+    case Priority::kNormal:
+      return v1::PRIORITY_NORMAL;
+    case Priority::kLow:
+      return v1::PRIORITY_LOW;
+  }
+  return v1::PRIORITY_UNSPECIFIED;
+}
+
 }  // namespace
 
 v1::ExecutionState ToMessage(ExecutionState state) {
@@ -63,7 +75,7 @@ void FillExecution(const ExecutionRecord& record, v1::Execution& message) {
   message.set_request_id(description.request_id);
   message.set_state(ToMessage(view.state));
   if (view.device.has_value()) message.set_device(view.device->ToString());
-  message.set_priority(v1::PRIORITY_NORMAL);
+  message.set_priority(ToMessage(description.priority));
   FillTime(description.create_time, *message.mutable_create_time());
   if (view.compile_end.has_value()) {
     FillTime(*view.compile_end, *message.mutable_compile_end_time());

@@ -27,6 +27,10 @@ void Move(Execution& from, Execution& to) {
   to.graph = std::move(from.graph);
   to.inputs = std::move(from.inputs);
   to.wish = from.wish;
+  to.priority = from.priority;
+  to.flow = from.flow;
+  to.queue_timeout = from.queue_timeout;
+  to.execution_timeout = from.execution_timeout;
   to.trace_capacity = from.trace_capacity;
   to.trace_device_times = from.trace_device_times;
   to.phase_ns = from.phase_ns;
@@ -46,6 +50,7 @@ absl::StatusOr<ExecutionTable::Begun> RecordedRuns::Start(
   request.request_id = plan.request_id;
   request.trace_id = plan.trace_id;
   request.keep_result = plan.keep_result;
+  request.priority = read.priority;
   TENSORD_ASSIGN_OR_RETURN(
       ExecutionTable::Begun begun,
       executions.Begin(std::move(request), std::move(session), absl::Now()));

@@ -5,6 +5,7 @@
 
 #include "absl/strings/string_view.h"
 #include "engine/limit_exceeded.h"
+#include "engine/pool/execution_queue.h"
 
 namespace tensord {
 namespace {
@@ -29,6 +30,7 @@ constexpr std::array<std::pair<absl::string_view, RejectionReason>, 11>
 std::optional<RejectionReason> RejectionOf(const absl::Status& status) {
   const std::optional<LimitDetails> limit = LimitDetails::FromStatus(status);
   if (!limit.has_value()) return std::nullopt;
+  if (limit->subject == kSessionShare) return RejectionReason::kQuota;
   for (const auto& [name, reason] : kByLimit) {
     if (name == limit->limit) return reason;
   }

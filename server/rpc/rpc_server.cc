@@ -97,7 +97,8 @@ void Configure(const ServerConfig& config, grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, kMaxPingStrikes);
   if (config.max_connection_age > absl::ZeroDuration()) {
     const absl::Duration grace =
-        std::max(config.max_wait_time, config.engine.max_execution_time) +
+        std::max(config.max_wait_time, config.engine.max_queue_time +
+                                           config.engine.max_execution_time) +
         kAgeGraceSlack;
     builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS,
                                Milliseconds(config.max_connection_age));

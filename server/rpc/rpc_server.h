@@ -43,6 +43,10 @@ class RpcServer {
   // Health says NOT_SERVING; calls are still taken.
   void StopServing() { readiness_->StopServing(); }
 
+  // Sessions and uploads are refused from now on, with DRAINING, as runs are
+  // once the engine accepts none.
+  void StopAdmitting() { environment_.holdings.StopAdmitting(); }
+
   // Waits until clients that are refused have gone elsewhere, a tenth of a
   // second without a call or two seconds. Then takes no new calls, tells
   // clients to go elsewhere (GOAWAY), and waits for the calls under way: false

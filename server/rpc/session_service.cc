@@ -37,6 +37,7 @@ void FillSession(const Session& session, const TensorTable& tensors,
 }
 
 absl::Status CreateSession(Holdings& holdings, Create& call) {
+  TENSORD_RETURN_IF_ERROR(holdings.CheckAdmitting());
   const v1::CreateSessionRequest& request = call.request();
   std::optional<absl::Duration> time_to_live;
   if (request.has_time_to_live()) {

@@ -9,6 +9,7 @@
 #include "engine/profile/clock.h"
 #include "server/rpc/execute_request.h"
 #include "server/rpc/execution_messages.h"
+#include "server/rpc/flow_of.h"
 #include "server/rpc/message_io.h"
 #include "server/rpc/principal.h"
 #include "server/rpc/request_record.h"
@@ -55,6 +56,7 @@ class StartCall final : public grpc::ServerUnaryReactor {
         std::shared_ptr<Session> session,
         SessionOf(environment_, reader.plan().session_id, context));
     reader.plan().trace_id = record.TraceId(context);
+    read.flow = FlowOf(reader.plan().session_id, context);
     // The call's deadline is not the run's, which goes on.
     TENSORD_ASSIGN_OR_RETURN(
         const ExecutionTable::Begun begun,

@@ -19,8 +19,8 @@ namespace tensord {
 namespace {
 
 constexpr absl::string_view kTypeUrlPrefix = "type.googleapis.com/";
-// How long a client waits before it tries a full queue again, and a daemon or
-// device that takes nothing new.
+// How long a client waits before it tries a full queue again of which nobody
+// knows how fast it moves, and a daemon or device that takes nothing new.
 constexpr int kQueueRetryMs = 50;
 constexpr int kUnavailableRetryMs = 1000;
 
@@ -71,6 +71,12 @@ google::rpc::RetryInfo RetryAfter(int milliseconds) {
   retry.mutable_retry_delay()->set_seconds(milliseconds / 1000);
   retry.mutable_retry_delay()->set_nanos(milliseconds % 1000 * 1'000'000);
   return retry;
+}
+
+int RetryMs(const LimitDetails& limit) {
+  if (limit.retry_ns <= 0) return kQueueRetryMs;
+  constexpr int64_t kNsPerMs = 1'000'000;
+  return static_cast<int>((limit.retry_ns + kNsPerMs - 1) / kNsPerMs);
 }
 
 void FillSignature(const DTypeList& dtypes, int input_count,
@@ -206,7 +212,7 @@ void AddDetails(const absl::Status& status, absl::string_view trace_id,
   }
   if (auto limit = LimitDetails::FromStatus(status); limit.has_value()) {
     AddDetail(rpc, ToMessage(*limit));
-    if (limit->may_retry) AddDetail(rpc, RetryAfter(kQueueRetryMs));
+    if (limit->may_retry) AddDetail(rpc, RetryAfter(RetryMs(*limit)));
   }
   if (auto error = ResourceError::FromStatus(status); error.has_value()) {
     AddResourceDetail(*error, status.message(), rpc);

@@ -102,6 +102,7 @@ class TensorUploadCall final
     if (!message.ParseFromString(bytes)) {
       return MalformedMessage("tensord.v1.UploadTensorHeader", 0);
     }
+    TENSORD_RETURN_IF_ERROR(environment_.holdings.CheckAdmitting());
     TENSORD_ASSIGN_OR_RETURN(TensorUpload::Header header,
                              ReadUploadHeader(message, environment_));
     TENSORD_ASSIGN_OR_RETURN(

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "absl/time/clock.h"
+#include "server/sessions/resource_error.h"
 
 namespace tensord {
 
@@ -21,6 +22,14 @@ Holdings::~Holdings() {
   }
   sweeper_.join();
   EndAll();
+}
+
+absl::Status Holdings::CheckAdmitting() const {
+  if (is_admitting_.load()) return absl::OkStatus();
+  ResourceError error;
+  error.reason = "DRAINING";
+  return error.ToStatus(absl::StatusCode::kUnavailable,
+                        "the daemon is draining");
 }
 
 void Holdings::EndAll() {

@@ -1,6 +1,7 @@
 #ifndef TENSORD_SERVER_SESSIONS_HOLDINGS_H_
 #define TENSORD_SERVER_SESSIONS_HOLDINGS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "server/executions/execution_table.h"
@@ -56,6 +58,11 @@ class Holdings {
   // Of all sessions, and waits for their runs.
   void EndAll();
 
+  // From now on nothing new is to be held: kUnavailable, DRAINING. The services
+  // ask; what is there stays, and its clients can still fetch it.
+  void StopAdmitting() { is_admitting_.store(false); }
+  absl::Status CheckAdmitting() const;
+
   void Sweep(absl::Time now);
 
   SessionTable sessions;
@@ -66,6 +73,7 @@ class Holdings {
  private:
   void SweepUntilStopped() ABSL_LOCKS_EXCLUDED(mu_);
 
+  std::atomic<bool> is_admitting_{true};
   const absl::Duration sweep_interval_;
   const Runs runs_;
   absl::Mutex mu_;

@@ -6,6 +6,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "clients/cpp/durations.h"
+#include "tools/tensordctl/arguments.h"
 #include "tools/tensordctl/errors.h"
 #include "tools/tensordctl/run_inputs.h"
 #include "tools/tensordctl/shapes.h"
@@ -50,8 +52,27 @@ CLI::Option* AddRequestOptions(CLI::App& command, RequestOptions& options) {
       .add_option("--priority", options.priority, "Who goes first in a queue")
       ->check(CLI::IsMember({"low", "normal", "high"}))
       ->capture_default_str();
+  command.add_option("--queue-timeout", options.queue_timeout,
+                     "How long it may wait for a lane: 50ms, 2s");
+  command.add_option("--execution-timeout", options.execution_timeout,
+                     "How long it may then hold the lane");
   return input;
 }
+
+namespace {
+
+absl::Status FillTimeout(
+    absl::string_view option, const std::string& text,
+    google::protobuf::Duration* (v1::ExecuteOptions::*timeout)(),
+    v1::ExecuteOptions& how) {
+  if (text.empty()) return absl::OkStatus();
+  const auto time = ParseTime(option, text);
+  if (!time.ok()) return time.status();
+  *(how.*timeout)() = ToProto(*time);
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::StatusOr<v1::ExecuteRequest> RequestFor(const v1::GraphInfo& graph,
                                               const RequestOptions& options) {
@@ -68,6 +89,13 @@ absl::StatusOr<v1::ExecuteRequest> RequestFor(const v1::GraphInfo& graph,
         &priority);
     how.set_priority(priority);
   }
+  absl::Status status =
+      FillTimeout("--queue-timeout", options.queue_timeout,
+                  &v1::ExecuteOptions::mutable_queue_timeout, how);
+  if (!status.ok()) return status;
+  status = FillTimeout("--execution-timeout", options.execution_timeout,
+                       &v1::ExecuteOptions::mutable_execution_timeout, how);
+  if (!status.ok()) return status;
   if (options.kept_outputs.empty()) return request;
   // Outputs that are asked for are all that come, so the others are named too.
   std::vector<std::string> kept = options.kept_outputs;

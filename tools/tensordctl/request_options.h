@@ -26,6 +26,8 @@ struct RequestOptions {
   std::string device;
   std::string session;
   std::string priority = "normal";
+  std::string queue_timeout;  // as ParseTime() reads them; empty: not told
+  std::string execution_timeout;
 };
 
 // Asks for the launches of the run, as many as are worth showing, with the

@@ -155,12 +155,13 @@ TEST_F(LoadConfigTest, EveryOptionIsInHelpAndInThePrintedConfiguration) {
 
 TEST_F(LoadConfigTest, EveryLimitOfTheApiIsAnOption) {
   for (const char* name :
-       {"max-message-bytes", "max-upload-bytes", "max-nodes", "max-values",
-        "max-attributes", "max-nesting-depth", "max-function-depth", "max-rank",
-        "max-elements", "max-constant-bytes", "max-folded-bytes",
-        "max-peak-bytes", "max-graphs", "graph-cache-bytes", "max-queue-length",
-        "max-queued-bytes", "max-execution-time", "max-trace-rows",
-        "max-watchers"}) {
+       {"max-message-bytes",  "max-upload-bytes",   "max-nodes",
+        "max-values",         "max-attributes",     "max-nesting-depth",
+        "max-function-depth", "max-rank",           "max-elements",
+        "max-constant-bytes", "max-folded-bytes",   "max-peak-bytes",
+        "max-graphs",         "graph-cache-bytes",  "max-queue-length",
+        "max-queued-bytes",   "max-execution-time", "max-queue-time",
+        "max-trace-rows",     "max-watchers"}) {
     EXPECT_THAT(*Load({"--help"})->text_to_print,
                 HasSubstr(std::string("--") + name));
   }

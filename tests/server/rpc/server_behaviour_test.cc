@@ -18,6 +18,8 @@
 #include "tensord/v1/device_service.pb.h"
 #include "tensord/v1/errors.pb.h"
 #include "tensord/v1/profile_service.pb.h"
+#include "tensord/v1/session_service.pb.h"
+#include "tensord/v1/tensor_service.grpc.pb.h"
 #include "tests/server/support/server_test.h"
 
 namespace tensord {
@@ -267,6 +269,27 @@ TEST_F(ServerBehaviourTest, WhenDrainingItTakesNoRunsAndEndsInTime) {
   EXPECT_TRUE(DetailOf<google::rpc::RetryInfo>(status).has_value());
   EXPECT_EQ(Rejections().at("draining"), 1);
   EXPECT_TRUE(server_->Shutdown(absl::Now() + absl::Seconds(5)));
+}
+
+TEST_F(ServerBehaviourTest, WhenDrainingItHoldsNothingNew) {
+  server_->StopAdmitting();
+  v1::Session session;
+  const grpc::Status status = Call("/tensord.v1.SessionService/CreateSession",
+                                   v1::CreateSessionRequest(), session);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ReasonOf(status), "DRAINING");
+
+  grpc::ClientContext context;
+  v1::TensorInfo response;
+  const auto tensors = v1::TensorService::NewStub(channel_);
+  const auto upload = tensors->UploadTensor(&context, &response);
+  v1::UploadTensorRequest request;
+  request.mutable_header()->set_dtype(v1::DTYPE_FLOAT32);
+  upload->Write(request);
+  upload->WritesDone();
+  const grpc::Status refused = upload->Finish();
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ReasonOf(refused), "DRAINING");
 }
 
 TEST_F(ServerBehaviourTest, EchoIsThereOnlyWhenAskedFor) {

@@ -4,19 +4,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "google/rpc/error_details.pb.h"
 #include "tensord/v1/device_service.pb.h"
 #include "tensord/v1/errors.pb.h"
+#include "tensord/v1/session_service.pb.h"
 #include "tests/server/support/server_test.h"
 #include "tests/support/fake_backend.h"
 
 namespace tensord {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr char kExecute[] = "/tensord.v1.ExecutionService/Execute";
 
@@ -90,6 +97,14 @@ class SlowDeviceTest : public ServerTest {
       }
     }
     return outcomes;
+  }
+
+  std::string NewSession() {
+    v1::Session session;
+    EXPECT_TRUE(Call("/tensord.v1.SessionService/CreateSession",
+                     v1::CreateSessionRequest(), session)
+                    .ok());
+    return session.session_id();
   }
 
   FakeBackend fake_;
@@ -168,6 +183,92 @@ TEST_F(SlowDeviceTest, AFullQueueSaysWhichAndToTryAgain) {
   release.Notify();
   for (auto& client : clients_) client->Join();
   StopServer();
+}
+
+TEST_F(SlowDeviceTest, AQueueTimeoutThatPassesIsToldWithItsTime) {
+  StartCall();
+  started_.WaitForNotification();
+  v1::ExecuteRequest request = IdentityRequest(graph_id_, "");
+  request.mutable_options()->mutable_queue_timeout()->set_nanos(20'000'000);
+  v1::ExecuteResponse response;
+  const grpc::Status status = Call(kExecute, request, response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_THAT(status.error_message(),
+              HasSubstr("for 20ms, the limit queue_timeout"));
+  EXPECT_EQ(Outcomes().at("expired"), 1);
+  EXPECT_EQ(Outcomes().at("queue_timeout"), 1);
+}
+
+TEST_F(SlowDeviceTest, AnExecutionTimeoutThatPassesIsToldWithItsTime) {
+  v1::ExecuteRequest request = IdentityRequest(graph_id_, "");
+  request.mutable_options()->mutable_execution_timeout()->set_nanos(20'000'000);
+  FakePause pause(control());
+  v1::ExecuteResponse response;
+  Release();
+  const grpc::Status status = Call(kExecute, request, response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_THAT(status.error_message(),
+              HasSubstr("for 20ms, the limit execution_timeout"));
+  EXPECT_EQ(Outcomes().at("queue_timeout"), 0);
+}
+
+TEST_F(SlowDeviceTest, TimeoutsAndPrioritiesThatAreNoneAreRefusedByName) {
+  const auto refusal = [&](auto fill) {
+    v1::ExecuteRequest request = IdentityRequest(graph_id_, "");
+    fill(*request.mutable_options());
+    v1::ExecuteResponse response;
+    const grpc::Status status = Call(kExecute, request, response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    const auto detail = DetailOf<google::rpc::BadRequest>(status);
+    return detail.has_value() ? detail->field_violations(0).field() : "";
+  };
+  EXPECT_EQ(refusal([](auto& it) { it.mutable_queue_timeout(); }),
+            "options.queue_timeout");
+  EXPECT_EQ(
+      refusal([](auto& it) { it.mutable_queue_timeout()->set_seconds(-1); }),
+      "options.queue_timeout");
+  EXPECT_EQ(refusal([](auto& it) {
+              it.mutable_execution_timeout()->set_seconds(INT64_MAX);
+            }),
+            "options.execution_timeout");
+  EXPECT_EQ(
+      refusal([](auto& it) { it.set_priority(static_cast<v1::Priority>(9)); }),
+      "options.priority");
+}
+
+// The device is busy; of what waits, each ends before the next has its lane.
+TEST_F(SlowDeviceTest, PrioritiesAndSessionsDecideWhoIsNext) {
+  StartCall();
+  started_.WaitForNotification();
+  absl::Mutex mu;
+  std::vector<std::string> order;
+  std::vector<std::thread> threads;
+  int64_t depth = 0;
+  const auto queue = [&](const std::string& name, const std::string& session,
+                         v1::Priority priority) {
+    threads.emplace_back([&, name, session, priority] {
+      v1::ExecuteRequest request = IdentityRequest(graph_id_, "");
+      request.mutable_options()->set_session_id(session);
+      request.mutable_options()->set_priority(priority);
+      v1::ExecuteResponse response;
+      EXPECT_TRUE(Call(kExecute, request, response).ok());
+      absl::MutexLock lock(&mu);
+      order.push_back(name);
+    });
+    AwaitQueueDepth(++depth);
+  };
+  const std::string flood = NewSession(), other = NewSession();
+  for (int i = 0; i < 8; ++i) queue("flood", flood, v1::PRIORITY_NORMAL);
+  queue("other", other, v1::PRIORITY_NORMAL);
+  queue("high", flood, v1::PRIORITY_HIGH);
+  Release();
+  for (std::thread& thread : threads) thread.join();
+  const auto place = [&](const std::string& name) {
+    return std::find(order.begin(), order.end(), name) - order.begin();
+  };
+  // Answers may overtake each other by one or two.
+  EXPECT_LE(place("high"), 2);
+  EXPECT_LE(place("other"), 4);
 }
 
 TEST_F(SlowDeviceTest, ADrainWaitsForWhatRuns) {

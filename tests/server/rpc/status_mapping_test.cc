@@ -71,6 +71,12 @@ TEST(StatusMapping, LimitsAreTypedAndSayWhetherToRetry) {
   EXPECT_EQ(detail->maximum(), 8);
   EXPECT_EQ(detail->requested(), 9);
   EXPECT_TRUE(DetailOf<google::rpc::RetryInfo>(rpc).has_value());
+  limit.retry_ns = 1'234'000'001;
+  rpc = ToRpcStatus(limit.ToStatus("the queue is full"), "");
+  const auto retry = DetailOf<google::rpc::RetryInfo>(rpc);
+  ASSERT_TRUE(retry.has_value());
+  EXPECT_EQ(retry->retry_delay().seconds(), 1);
+  EXPECT_EQ(retry->retry_delay().nanos(), 235'000'000);
   limit.may_retry = false;
   rpc = ToRpcStatus(limit.ToStatus("too large"), "");
   EXPECT_FALSE(DetailOf<google::rpc::RetryInfo>(rpc).has_value());

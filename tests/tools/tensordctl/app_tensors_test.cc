@@ -100,7 +100,8 @@ TEST_F(AppTest, RefusesTransfersThatMakeNoSense) {
 
 TEST_F(AppTest, RunsOnTensorsByHandleAndKeepsOutputs) {
   Run({"run", model, "--input", "x=tensor:fake.1", "--keep", "y", "--session",
-       "s", "--priority", "high"});
+       "s", "--priority", "high", "--queue-timeout", "50ms",
+       "--execution-timeout", "2s"});
   Run({"run", model, "--input", "x=donate:fake.1"});
   const auto requests = daemon.executions();
   ASSERT_THAT(requests, SizeIs(2));
@@ -109,6 +110,8 @@ TEST_F(AppTest, RunsOnTensorsByHandleAndKeepsOutputs) {
   EXPECT_TRUE(requests[0].outputs(0).keep_on_device());
   EXPECT_EQ(requests[0].options().session_id(), "s");
   EXPECT_EQ(requests[0].options().priority(), v1::PRIORITY_HIGH);
+  EXPECT_EQ(requests[0].options().queue_timeout().nanos(), 50'000'000);
+  EXPECT_EQ(requests[0].options().execution_timeout().seconds(), 2);
   EXPECT_TRUE(requests[1].inputs(0).donate());
   const Outcome unknown =
       Run({"run", model, "--input", "x=tensor:t", "--keep", "z"});
