@@ -249,7 +249,9 @@ std::vector<DeviceStatus> EngineImpl::Devices() const {
          .downloaded_bytes = device->downloaded_bytes(),
          .completed = counts.completed,
          .failed = counts.failed,
-         .faults = counts.faults});
+         .faults = counts.faults,
+         .last_answer = counts.last_answer,
+         .is_stalled = counts.is_stalled});
   }
   return statuses;
 }

@@ -80,6 +80,7 @@ absl::StatusOr<std::unique_ptr<PooledDevice>> PooledDevice::Create(
     pooled->sleepers_.reserve(count);
     pooled->leases_.reserve(count);
     pooled->unswept_.reserve(count);
+    pooled->last_answer_ = absl::Now();
     // Lane 0 is leased first.
     for (int i = count - 1; i >= 0; --i) {
       pooled->free_lanes_.push_back(pooled->lanes_[i].get());
@@ -89,6 +90,7 @@ absl::StatusOr<std::unique_ptr<PooledDevice>> PooledDevice::Create(
   for (int i = 0; i < count; ++i) {
     pooled->threads_.emplace_back([device = pooled.get()] { device->Work(); });
   }
+  services.watch->Tell(absl::Now() + options.probe_interval);
   return pooled;
 }
 
@@ -140,8 +142,10 @@ absl::Status PooledDevice::Enqueue(Execution& execution) {
     absl::MutexLock lock(&mu_);
     if (is_closing_) return ClosingError();
     if (!fault_.ok()) return fault_;
+    const bool was_empty = queue_.empty();
     absl::Status status = queue_.Push(execution);
     if (!status.ok()) return status;
+    if (was_empty) waiting_since_ = absl::Now();
     CountOpen(execution);
     if (!free_lanes_.empty()) WakeOne();
   }
@@ -157,20 +161,9 @@ bool PooledDevice::Withdraw(Execution& execution) {
   return true;
 }
 
-absl::Time PooledDevice::AnswerExpired(absl::Time now) {
-  for (;;) {
-    Execution* expired = nullptr;
-    {
-      absl::MutexLock lock(&mu_);
-      expired = queue_.PopExpired(now);
-      if (expired == nullptr) {
-        return std::min(queue_.NextDueTime(), StopOverdue(now));
-      }
-      CountClosed(*expired);
-    }
-    QueueNs(*expired) += NowNs() - expired->enqueued_ns;
-    services_.open->Answer(*expired, CheckStillWanted(*expired, now));
-  }
+void PooledDevice::AnswerWaiting(Execution& execution, absl::Status status) {
+  QueueNs(execution) += NowNs() - execution.enqueued_ns;
+  services_.open->Answer(execution, std::move(status));
 }
 
 bool PooledDevice::TryBorrow() {
@@ -211,13 +204,16 @@ absl::Status PooledDevice::health() const {
 }
 
 PooledDevice::Counts PooledDevice::counts() const {
+  const absl::Time now = absl::Now();
   absl::MutexLock lock(&mu_);
   return {.in_flight = static_cast<int64_t>(leases_.size()),
           .queue_depth = queue_.length(),
           .queued_bytes = queue_.bytes(),
           .completed = completed_,
           .failed = failed_,
-          .faults = faults_};
+          .faults = faults_,
+          .last_answer = last_answer_,
+          .is_stalled = IsStalled(now)};
 }
 
 uint64_t PooledDevice::uploaded_bytes() const {
@@ -267,18 +263,29 @@ void PooledDevice::Work() {
       }
     }
     if (lease.lane == nullptr) return;
-    Run(lease);
+    if (lease.execution == nullptr) {
+      Probe(*lease.lane);
+    } else {
+      Run(lease);
+    }
   }
 }
 
 PooledDevice::Lease PooledDevice::LeaseForNext() {
   if (free_lanes_.empty()) return {};
   Execution* execution = queue_.Pop();
-  if (execution == nullptr) return {};
+  if (execution == nullptr) return LeaseForProbe();
   QueueNs(*execution) += NowNs() - execution->enqueued_ns;
   Lease lease = LeaseFor(*execution);
   lease.is_queued = true;
   return lease;
+}
+
+PooledDevice::Lease PooledDevice::LeaseForProbe() {
+  if (!std::exchange(is_probe_wanted_, false)) return {};
+  LaneSlot* lane = free_lanes_.back();
+  free_lanes_.pop_back();
+  return {.lane = lane};
 }
 
 PooledDevice::Lease PooledDevice::LeaseFor(Execution& execution) {
@@ -302,18 +309,6 @@ void PooledDevice::EndLease(const Lease& lease) {
   leases_.pop_back();
 }
 
-absl::Time PooledDevice::StopOverdue(absl::Time now) {
-  absl::Time next = absl::InfiniteFuture();
-  for (const Lease& lease : leases_) {
-    if (lease.end <= now) {
-      lease.execution->is_stopped.store(true);
-    } else {
-      next = std::min(next, lease.end);
-    }
-  }
-  return next;
-}
-
 void PooledDevice::Run(const Lease& lease) {
   services_.watch->Tell(lease.end);
   LaneSlot& lane = *lease.lane;
@@ -325,11 +320,13 @@ void PooledDevice::Run(const Lease& lease) {
   std::shared_ptr<const CompiledGraph> kept;
   if (lane_is_busy) kept = execution.compiled;
   bool is_unswept = false;
-  const int64_t held_ns =
-      lease.is_queued ? absl::ToInt64Nanoseconds(absl::Now() - lease.start) : 0;
+  // One that ran in line was too short to look at the clock again.
+  const absl::Time end = lease.is_queued ? absl::Now() : lease.start;
+  const int64_t held_ns = absl::ToInt64Nanoseconds(end - lease.start);
   {
     absl::MutexLock lock(&mu_);
     EndLease(lease);
+    last_answer_ = end;
     // Without a queue nobody's turn was taken.
     if (lease.is_queued) queue_.Settle(execution, held_ns);
     ++(status.ok() ? completed_ : failed_);

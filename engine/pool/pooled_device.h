@@ -11,6 +11,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "backends/api/backend.h"
@@ -24,10 +25,12 @@ namespace tensord {
 // One device at work: its lanes, the queue in front of them, and one thread for
 // each lane, which leases a free lane for the next execution and runs it.
 //
-// A device is lost when it reports a fault, or when a lane stays busy for
-// hang_timeout after its execution was given up. From then on it takes nothing;
-// what was queued goes to another device (PoolServices::reroute), what runs
-// ends as its lanes end it.
+// A device is lost when it reports a fault, when a lane stays busy for
+// hang_timeout after its execution was given up or after max_execution_time, or
+// when it does not answer a probe for so long. It is probed, by a copy of a few
+// bytes, once it has had nothing to do for probe_interval. From then on it
+// takes nothing; what was queued goes to another device
+// (PoolServices::reroute), what runs ends as its lanes end it.
 //
 // A run ends at its deadline, and when it has had its lane for its
 // execution_timeout or for max_execution_time: at its next step, or, since the
@@ -109,6 +112,8 @@ class PooledDevice final : public WaitingRoom {
     uint64_t completed = 0;
     uint64_t failed = 0;
     uint64_t faults = 0;
+    absl::Time last_answer;  // see DeviceStatus
+    bool is_stalled = false;
   };
   Counts counts() const;
 
@@ -124,8 +129,8 @@ class PooledDevice final : public WaitingRoom {
  private:
   // An execution on a lane, which it holds until `end` at most.
   struct Lease {
-    LaneSlot* lane = nullptr;  // null: nothing to do
-    Execution* execution = nullptr;
+    LaneSlot* lane = nullptr;        // null: nothing to do
+    Execution* execution = nullptr;  // null: a probe
     absl::Time start;
     absl::Time end;
     bool is_queued = false;  // it came through the queue
@@ -141,8 +146,10 @@ class PooledDevice final : public WaitingRoom {
                const PoolServices& services);
 
   void Work();
-  // The next execution of the queue, on a free lane, if there are both.
+  // The next execution of the queue, on a free lane, if there are both; or the
+  // lane alone, for a probe that is wanted.
   Lease LeaseForNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Lease LeaseForProbe() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // There is a free lane.
   Lease LeaseFor(Execution& execution) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Runs, gives the lane back, and answers.
@@ -151,8 +158,20 @@ class PooledDevice final : public WaitingRoom {
   absl::Status CheckStillWanted(const Execution& execution,
                                 absl::Time now) const;
   void EndLease(const Lease& lease) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Stops the runs whose time is up, and returns the next one's end.
-  absl::Time StopOverdue(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // One that has left the queue.
+  void AnswerWaiting(Execution& execution, absl::Status status);
+  // Stops the runs whose time is up, and returns the next one's end. `is_hung`:
+  // one of them does not end even so.
+  absl::Time StopOverdue(absl::Time now, bool* is_hung)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Has an idle thread probe the device if it is time for that; when to look
+  // again.
+  absl::Time AskForProbe(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool IsStalled(absl::Time now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Asks the device on a lane that was leased for it, and gives the lane back.
+  void Probe(LaneSlot& lane);
+  absl::Status AskDevice(Lane& lane);
+  void LoseHung(absl::string_view what);
   // Waits until a lane is empty whose execution was given up.
   void Drain(LaneSlot& lane);
   // True: the lane was wanted for a sweep while it was busy.
@@ -196,6 +215,12 @@ class PooledDevice final : public WaitingRoom {
   uint64_t failed_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t faults_ ABSL_GUARDED_BY(mu_) = 0;
   absl::Status fault_ ABSL_GUARDED_BY(mu_);
+  // When a run or a probe last ended, a probe last began, and the queue was
+  // last empty until.
+  absl::Time last_answer_ ABSL_GUARDED_BY(mu_);
+  absl::Time last_probe_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  absl::Time waiting_since_ ABSL_GUARDED_BY(mu_);
+  bool is_probe_wanted_ ABSL_GUARDED_BY(mu_) = false;
   bool is_closing_ ABSL_GUARDED_BY(mu_) = false;
 
   std::vector<std::thread> threads_;

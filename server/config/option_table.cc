@@ -228,6 +228,16 @@ std::vector<Option> MakeTable() {
            "Measure each device's rates at start, some 20 ms each; else "
            "estimates go by what it supposes",
            FIELD(engine.calibrate_devices)),
+      Duration(
+          "probe-interval", kDevices,
+          "A device that was idle for so long is asked whether it answers; "
+          "0: never",
+          FIELD(engine.probe_interval)),
+      Duration(
+          "max-stall-time", kDevices,
+          "Not ready when runs wait for a device and none has ended for so "
+          "long",
+          FIELD(engine.max_stall_time)),
       Duration("inline-limit", kDevices,
                "Runs estimated below this stay on the request's thread when a "
                "lane is idle",

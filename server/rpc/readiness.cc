@@ -3,16 +3,33 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 namespace tensord {
 namespace {
 
 constexpr absl::Duration kPeriod = absl::Milliseconds(200);
 
+// One probe may be late or under way; with two missing something is wrong.
+constexpr int kMissedProbes = 3;
+
+// A device that has nothing to do answers probes; of one at work its queue
+// tells whether it moves.
+bool Answers(const DeviceStatus& device, absl::Duration probe_interval) {
+  if (device.is_stalled) return false;
+  if (device.in_flight > 0 || probe_interval <= absl::ZeroDuration()) {
+    return true;
+  }
+  return absl::Now() - device.last_answer <= kMissedProbes * probe_interval;
+}
+
 bool HasUsableDevice(const Engine& engine) {
   const std::vector<DeviceStatus> devices = engine.Devices();
+  const absl::Duration probe_interval = engine.options().probe_interval;
   return std::any_of(devices.begin(), devices.end(),
-                     [](const DeviceStatus& device) {
-                       return device.health.ok() && !device.is_draining;
+                     [probe_interval](const DeviceStatus& device) {
+                       return device.health.ok() && !device.is_draining &&
+                              Answers(device, probe_interval);
                      });
 }
 
@@ -94,7 +111,8 @@ void Readiness::Update() {
   const std::vector<Logger::Field> fields = {
       {"why", is_draining_ ? "draining"
                            : (is_serving ? "a device is in use"
-                                         : "no device is healthy and in use")}};
+                                         : "no device is healthy, in use, and "
+                                           "moves its queue")}};
   log_.Log(
       is_serving || is_draining_ ? LogSeverity::kInfo : LogSeverity::kError,
       is_serving ? "ready" : "not ready", fields);

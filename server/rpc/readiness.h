@@ -18,7 +18,9 @@ namespace tensord {
 // Keeps grpc.health.v1 telling the truth.
 //
 // Ready, under "" and under each service's name: SERVING while the daemon is
-// not draining and has a healthy device in use. Alive, under "liveness":
+// not draining and has a healthy device in use that answers: it has ended runs
+// or probes of late, and what waits for it moves (--probe-interval,
+// --max-stall-time). Alive, under "liveness":
 // NOT_SERVING only where a restart is the cure: every accelerator that was
 // configured is lost, or, where there is none, every device. A fault stays for
 // the life of a process, and while the CPU goes on a client sees slow answers

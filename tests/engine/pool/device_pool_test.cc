@@ -317,7 +317,8 @@ class LimitedPoolTest : public DevicePoolTest {
  protected:
   LimitedPoolTest()
       : DevicePoolTest({.max_queue_time = absl::Milliseconds(5),
-                        .max_execution_time = absl::Milliseconds(500)}) {}
+                        .max_execution_time = absl::Milliseconds(500),
+                        .hang_timeout = absl::Milliseconds(200)}) {}
 };
 
 TEST_F(LimitedPoolTest, TheDaemonsLimitsHoldWhereARequestAsksForMore) {
@@ -337,6 +338,63 @@ TEST_F(LimitedPoolTest, TheDaemonsLimitsHoldWhereARequestAsksForMore) {
               StatusIs(absl::StatusCode::kDeadlineExceeded,
                        HasSubstr("500ms, the limit max_execution_time")));
   b->answered.WaitForNotification();
+}
+
+TEST_F(LimitedPoolTest, ARunThatNeverEndsLosesTheDevice) {
+  const auto run = Queue(device(0));
+  run->began.WaitForNotification();
+  while (!device(0).is_lost()) std::this_thread::yield();
+  EXPECT_THAT(device(0).health(),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       HasSubstr("has a run that does not end")));
+  EXPECT_FALSE(run->answered.HasBeenNotified());
+  run->go.Notify();
+  run->answered.WaitForNotification();
+}
+
+class ProbedPoolTest : public DevicePoolTest {
+ protected:
+  ProbedPoolTest()
+      : DevicePoolTest({.hang_timeout = absl::Milliseconds(200),
+                        .probe_interval = absl::Milliseconds(2),
+                        .max_stall_time = absl::Milliseconds(5)}) {}
+};
+
+TEST_F(ProbedPoolTest, AnIdleDeviceIsAskedAgainAndAgain) {
+  for (int i = 0; i < 3; ++i) {
+    const absl::Time before = device(0).counts().last_answer;
+    while (device(0).counts().last_answer == before) std::this_thread::yield();
+  }
+  EXPECT_EQ(device(0).counts().completed, 0);
+  EXPECT_EQ(device(0).device().allocated_bytes(), 0);
+}
+
+TEST_F(ProbedPoolTest, OneThatDoesNotAnswerIsLost) {
+  {
+    FakePause pause(fake_.control(0));
+    while (!device(0).is_lost()) std::this_thread::yield();
+  }
+  EXPECT_THAT(device(0).health(), StatusIs(absl::StatusCode::kUnavailable,
+                                           HasSubstr("does not answer")));
+  EXPECT_FALSE(device(1).is_lost());
+}
+
+TEST_F(ProbedPoolTest, AQueueThatDoesNotMoveIsStalledUntilItDoes) {
+  std::vector<std::unique_ptr<HeldRun>> runs;
+  for (int i = 0; i < 2; ++i) runs.push_back(Queue(device(0)));
+  for (auto& run : runs) run->began.WaitForNotification();
+  // At work for as long as it likes, while nobody waits.
+  const absl::Time start = absl::Now();
+  while (absl::Now() - start < absl::Milliseconds(20)) {
+    EXPECT_FALSE(device(0).counts().is_stalled);
+  }
+  runs.push_back(Queue(device(0)));
+  while (!device(0).counts().is_stalled) std::this_thread::yield();
+  runs[0]->go.Notify();
+  runs[2]->began.WaitForNotification();
+  EXPECT_FALSE(device(0).counts().is_stalled);
+  for (int i : {1, 2}) runs[i]->go.Notify();
+  EXPECT_TRUE(open_.AwaitNone(absl::InfiniteFuture()));
 }
 
 // kInternal alone is a bug of ours or of one kernel; only a device that says so

@@ -14,6 +14,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "google/rpc/error_details.pb.h"
+#include "grpc/health/v1/health.pb.h"
 #include "tensord/v1/device_service.pb.h"
 #include "tensord/v1/errors.pb.h"
 #include "tensord/v1/session_service.pb.h"
@@ -23,6 +24,8 @@
 namespace tensord {
 namespace {
 
+using ::grpc::health::v1::HealthCheckRequest;
+using ::grpc::health::v1::HealthCheckResponse;
 using ::testing::HasSubstr;
 
 constexpr char kExecute[] = "/tensord.v1.ExecutionService/Execute";
@@ -269,6 +272,36 @@ TEST_F(SlowDeviceTest, PrioritiesAndSessionsDecideWhoIsNext) {
   // Answers may overtake each other by one or two.
   EXPECT_LE(place("high"), 2);
   EXPECT_LE(place("other"), 4);
+}
+
+TEST_F(SlowDeviceTest, IsNotReadyWhileItsQueueDoesNotMove) {
+  Release();
+  StopServer();
+  config_.engine.max_stall_time = absl::Milliseconds(50);
+  StartServer();
+  graph_id_ = Submit(ReluGraph());
+  absl::Notification started, release;
+  control().SetExecuteHook([&](const FakeLaunchInfo&) {
+    if (!started.HasBeenNotified()) started.Notify();
+    release.WaitForNotification();
+  });
+  const auto await = [&](HealthCheckResponse::ServingStatus wanted) {
+    HealthCheckResponse response;
+    do {
+      ASSERT_TRUE(
+          Call("/grpc.health.v1.Health/Check", HealthCheckRequest(), response)
+              .ok());
+    } while (response.status() != wanted);
+  };
+  StartCall();
+  started.WaitForNotification();
+  await(HealthCheckResponse::SERVING);
+  StartCall();
+  await(HealthCheckResponse::NOT_SERVING);
+  release.Notify();
+  await(HealthCheckResponse::SERVING);
+  for (auto& client : clients_) client->Join();
+  StopServer();
 }
 
 TEST_F(SlowDeviceTest, ADrainWaitsForWhatRuns) {
