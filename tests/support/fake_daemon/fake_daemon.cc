@@ -187,9 +187,12 @@ class FakeDaemon::Profile : public v1::ProfileService::Service {
   grpc::Status GetOpProfile(grpc::ServerContext* context,
                             const v1::GetOpProfileRequest* request,
                             v1::OpProfile* response) override {
-    absl::MutexLock lock(&daemon_.mu_);
-    daemon_.profile_requests_.push_back(*request);
-    *response = daemon_.profile;
+    {
+      absl::MutexLock lock(&daemon_.mu_);
+      daemon_.profile_requests_.push_back(*request);
+      *response = daemon_.profile;
+    }
+    // It takes the lock itself.
     return daemon_.Begin(*context);
   }
 
