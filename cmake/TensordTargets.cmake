@@ -195,7 +195,7 @@ endfunction()
 
 function(tensord_set_test_properties name label timeout)
   if(NOT timeout)
-    set(timeout 120)
+    set(timeout 300)
   endif()
   # Instrumented code takes up to ten times as long; a test that hangs is found all the same.
   if(TENSORD_SANITIZE)
