@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "backends/api/axis_view.h"
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/axis_view.h"
 
 namespace tensord {
 namespace {

@@ -13,8 +13,8 @@
 #include <cstring>
 #include <optional>
 
+#include "backends/api/axis_view.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/axis_view.h"
 #include "backends/cpu/kernels/element.h"
 #include "backends/cpu/kernels/extent_cells.h"
 

@@ -11,10 +11,10 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/axis_view.h"
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/axis_view.h"
 #include "backends/cpu/kernels/wrapping.h"
 
 namespace tensord {

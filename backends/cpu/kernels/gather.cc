@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "backends/api/axis_view.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/axis_view.h"
 #include "backends/cpu/kernels/element.h"
 #include "backends/cpu/kernels/indices.h"
 

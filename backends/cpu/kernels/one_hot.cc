@@ -12,10 +12,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/api/axis_view.h"
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/axis_view.h"
 #include "backends/cpu/kernels/element.h"
 #include "backends/cpu/kernels/saturate.h"
 

@@ -13,9 +13,9 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/axis_view.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/axis_view.h"
 #include "backends/cpu/kernels/element.h"
 #include "backends/cpu/kernels/extent_cells.h"
 

@@ -14,10 +14,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/axis_view.h"
 #include "backends/api/float16.h"
 #include "backends/api/host_services.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/axis_view.h"
 #include "backends/cpu/kernels/extent_cells.h"
 
 namespace tensord {

@@ -17,9 +17,9 @@
 #include <numeric>
 #include <type_traits>
 
+#include "backends/api/axis_view.h"
 #include "backends/api/float16.h"
 #include "backends/api/kernel.h"
-#include "backends/cpu/kernels/axis_view.h"
 #include "backends/cpu/kernels/extent_cells.h"
 
 namespace tensord {

@@ -13,9 +13,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "backends/cuda/kernels/host_arguments.h"
+#include "backends/api/host_arguments.h"
 #include "backends/cuda/kernels/map.h"
 #include "backends/cuda/kernels/normalization.h"
+#include "backends/cuda/kernels/operand_address.h"
 #include "backends/cuda/kernels/visit_dtype.h"
 
 namespace tensord::cuda {

@@ -14,8 +14,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "backends/api/axis_view.h"
+#include "backends/api/host_arguments.h"
 #include "backends/cuda/kernels/cast.h"
-#include "backends/cuda/kernels/host_arguments.h"
 #include "backends/cuda/kernels/map.h"
 #include "backends/cuda/kernels/row_sums.h"
 #include "backends/cuda/kernels/visit_dtype.h"

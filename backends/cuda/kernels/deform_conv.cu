@@ -28,9 +28,9 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/host_arguments.h"
 #include "backends/api/kernel.h"
 #include "backends/api/window.h"
-#include "backends/cuda/kernels/host_arguments.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/kernels/number.h"
 #include "backends/cuda/kernels/row_macros.h"

@@ -17,9 +17,10 @@
 
 #include <cstdint>
 
+#include "backends/api/host_arguments.h"
 #include "backends/cuda/kernels/broadcast_walk.h"
-#include "backends/cuda/kernels/host_arguments.h"
 #include "backends/cuda/kernels/normalization.h"
+#include "backends/cuda/kernels/operand_address.h"
 #include "backends/cuda/kernels/row_sums.h"
 #include "backends/cuda/kernels/visit_dtype.h"
 

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "backends/cuda/kernels/host_arguments.h"
+#include "backends/api/host_arguments.h"
 #include "backends/cuda/kernels/normalization.h"
 #include "backends/cuda/kernels/reduction.h"
 #include "backends/cuda/kernels/row_sums.h"

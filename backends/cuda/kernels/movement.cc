@@ -13,9 +13,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/axis_view.h"
+#include "backends/api/host_arguments.h"
 #include "backends/api/kernel.h"
+#include "backends/api/movement_plan.h"
 #include "backends/api/slice_range.h"
-#include "backends/cuda/kernels/host_arguments.h"
+#include "backends/cuda/kernels/operand_address.h"
 #include "backends/cuda/kernels/row_macros.h"
 #include "backends/cuda/kernels/rows.h"
 #include "backends/cuda/kernels/strided_copy.h"
@@ -47,44 +50,19 @@ class Ranges final : public KernelState {
   std::array<SliceRange, kMaxRank> by_dimension;
 };
 
-absl::StatusOr<std::unique_ptr<Ranges>> FindRanges(const NodeSite& site) {
-  const Shape& shape = site.input(0).shape;
-  const int rank = shape.rank();
-  auto ranges = std::make_unique<Ranges>();
-  for (int d = 0; d < rank; ++d) ranges->by_dimension[d] = {0, 1, shape[d]};
-  if (!IsGiven(site, 1)) return ranges;
-  const Dims starts = HostIntegers(site, 1);
-  const Dims ends = HostIntegers(site, 2);
-  const Dims axes = IsGiven(site, 3) ? HostIntegers(site, 3) : Dims();
-  const Dims steps = IsGiven(site, 4) ? HostIntegers(site, 4) : Dims();
-  std::array<bool, kMaxRank> is_sliced{};
-  for (size_t i = 0; i < starts.size(); ++i) {
-    const int64_t axis = axes.empty() ? static_cast<int64_t>(i) : axes[i];
-    const int64_t step = steps.empty() ? 1 : steps[i];
-    if (axis < -rank || axis >= rank || step == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("axis ", axis, " of rank ", rank, " with step ", step));
-    }
-    const int d = Normalised(axis, rank);
-    if (is_sliced[d]) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("axis ", d, " is given twice"));
-    }
-    is_sliced[d] = true;
-    ranges->by_dimension[d] = ResolveSlice(starts[i], ends[i], step, shape[d]);
-  }
-  return ranges;
-}
-
 absl::Status AcceptsSlice(const NodeSite& site) {
   if (site.layouts.empty()) return absl::OkStatus();
   if (absl::Status s = CheckKnown(site, {1, 2, 3, 4}); !s.ok()) return s;
-  return FindRanges(site).status();
+  return FindSliceRanges(site).status();
 }
 
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareSlice(const NodeSite& site,
                                                           Device&) {
-  return FindRanges(site);
+  const auto found = FindSliceRanges(site);
+  if (!found.ok()) return found.status();
+  auto ranges = std::make_unique<Ranges>();
+  ranges->by_dimension = *found;
+  return ranges;
 }
 
 template <int kBytes>
@@ -119,48 +97,25 @@ absl::Status RunConcat(const KernelCall& call) {
   return Enqueue(call.context, copies, kBytes);
 }
 
-// Where each part begins along the axis, and its extent.
+// The parts' extents along the axis.
 class Parts final : public KernelState {
  public:
   Dims extents;
 };
 
-absl::StatusOr<std::unique_ptr<Parts>> FindParts(const NodeSite& site) {
-  const auto& params = std::get<SplitParams>(site.params);
-  const AxisView x(site.input(0).shape, params.axis);
-  const auto count =
-      static_cast<int64_t>(site.dtypes.size()) - site.input_count;
-  auto parts = std::make_unique<Parts>();
-  if (IsGiven(site, 1)) {
-    parts->extents = HostIntegers(site, 1);
-  } else {
-    const bool rounds_up = params.last_may_be_smaller;
-    const int64_t equal = (x.extent + (rounds_up ? count - 1 : 0)) / count;
-    for (int64_t k = 0, left = x.extent; k < count; ++k) {
-      parts->extents.push_back(std::min(equal, left));
-      left -= parts->extents.back();
-    }
-  }
-  int64_t sum = 0;
-  bool is_valid = static_cast<int64_t>(parts->extents.size()) == count;
-  for (int64_t extent : parts->extents) {
-    is_valid = is_valid && extent >= 0 && extent <= x.extent - sum;
-    if (is_valid) sum += extent;
-  }
-  if (is_valid && sum == x.extent) return parts;
-  return absl::InvalidArgumentError(
-      absl::StrCat(count, " parts are not ", x.extent, " along the axis"));
-}
-
 absl::Status AcceptsSplit(const NodeSite& site) {
   if (site.layouts.empty()) return absl::OkStatus();
   if (absl::Status s = CheckKnown(site, {1}); !s.ok()) return s;
-  return FindParts(site).status();
+  return FindSplitParts(site).status();
 }
 
 absl::StatusOr<std::unique_ptr<KernelState>> PrepareSplit(const NodeSite& site,
                                                           Device&) {
-  return FindParts(site);
+  absl::StatusOr<Dims> extents = FindSplitParts(site);
+  if (!extents.ok()) return extents.status();
+  auto parts = std::make_unique<Parts>();
+  parts->extents = *std::move(extents);
+  return parts;
 }
 
 template <int kBytes>

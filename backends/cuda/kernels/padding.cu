@@ -17,10 +17,10 @@
 #include <memory>
 #include <type_traits>
 
+#include "backends/api/host_arguments.h"
 #include "backends/api/kernel.h"
 #include "backends/cuda/kernels/divisor.h"
 #include "backends/cuda/kernels/element.h"
-#include "backends/cuda/kernels/host_arguments.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/kernels/row_macros.h"
 #include "backends/cuda/kernels/rows.h"

@@ -18,9 +18,10 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/axis_view.h"
+#include "backends/api/host_arguments.h"
 #include "backends/cuda/kernels/any_element.h"
 #include "backends/cuda/kernels/cast.h"
-#include "backends/cuda/kernels/host_arguments.h"
 #include "backends/cuda/kernels/map.h"
 #include "backends/cuda/kernels/quantization.h"
 #include "backends/cuda/kernels/visit_dtype.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "backends/cuda/kernels/host_arguments.h"
+#include "backends/api/host_arguments.h"
 #include "backends/cuda/kernels/reduction.h"
 
 namespace tensord::cuda {

@@ -21,13 +21,14 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/host_arguments.h"
 #include "backends/api/kernel.h"
 #include "backends/api/window.h"
 #include "backends/cuda/kernels/element.h"
-#include "backends/cuda/kernels/host_arguments.h"
 #include "backends/cuda/kernels/indices.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/kernels/number.h"
+#include "backends/cuda/kernels/operand_address.h"
 #include "backends/cuda/kernels/row_macros.h"
 #include "backends/cuda/kernels/rows.h"
 #include "backends/cuda/kernels/strided_copy.h"

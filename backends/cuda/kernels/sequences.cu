@@ -33,11 +33,13 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/api/axis_view.h"
+#include "backends/api/host_arguments.h"
 #include "backends/api/kernel.h"
 #include "backends/cuda/kernels/element.h"
-#include "backends/cuda/kernels/host_arguments.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/kernels/number.h"
+#include "backends/cuda/kernels/operand_address.h"
 #include "backends/cuda/kernels/row_macros.h"
 #include "backends/cuda/kernels/rows.h"
 #include "backends/cuda/kernels/strided_copy.h"

@@ -15,7 +15,8 @@
 
 #include <cstdint>
 
-#include "backends/cuda/kernels/host_arguments.h"
+#include "backends/api/axis_view.h"
+#include "backends/api/host_arguments.h"
 #include "backends/cuda/kernels/map.h"
 #include "backends/cuda/kernels/normalization.h"
 #include "backends/cuda/kernels/row_sums.h"

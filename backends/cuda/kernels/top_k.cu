@@ -18,8 +18,9 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
+#include "backends/api/axis_view.h"
+#include "backends/api/host_arguments.h"
 #include "backends/api/kernel.h"
-#include "backends/cuda/kernels/host_arguments.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/kernels/number.h"
 #include "backends/cuda/kernels/row_macros.h"

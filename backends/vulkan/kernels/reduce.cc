@@ -17,7 +17,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "backends/vulkan/kernels/host_arguments.h"
+#include "backends/api/host_arguments.h"
 #include "backends/vulkan/kernels/row_list.h"
 #include "backends/vulkan/kernels/rows.h"
 #include "vulkan/shader_codes.h"

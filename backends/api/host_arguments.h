@@ -1,5 +1,5 @@
-#ifndef TENSORD_BACKENDS_VULKAN_KERNELS_HOST_ARGUMENTS_H_
-#define TENSORD_BACKENDS_VULKAN_KERNELS_HOST_ARGUMENTS_H_
+#ifndef TENSORD_BACKENDS_API_HOST_ARGUMENTS_H_
+#define TENSORD_BACKENDS_API_HOST_ARGUMENTS_H_
 
 #include <cstdint>
 #include <cstring>
@@ -10,9 +10,12 @@
 #include "backends/api/kernel.h"
 
 // Operands that say how an operator works rather than what on: axes, pads,
-// repeats. They must be known before the run, since nothing waits for the
-// device to tell.
-namespace tensord::vulkan {
+// repeats. A backend whose launches only enqueue has to know them before the
+// run, since nothing waits for the device to tell.
+//
+// Threading and ownership: functions of their arguments alone; what they return
+// refers to none of them.
+namespace tensord {
 
 // Whether the operand is there and has elements: an empty tensor stands for an
 // absent one.
@@ -40,7 +43,7 @@ inline Dims HostIntegers(const NodeSite& site, int i) {
 }
 
 // kFailedPrecondition for the first of these inputs that is given but not known
-// before the run.
+// before the run. Shapes are known.
 inline absl::Status CheckKnown(const NodeSite& site,
                                std::initializer_list<int> inputs) {
   for (int i : inputs) {
@@ -56,21 +59,6 @@ inline int Normalised(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-// A contiguous tensor as [outer, extent of one dimension, inner].
-// Threading and ownership: a plain value.
-struct AxisView {
-  int64_t outer;
-  int64_t extent;
-  int64_t inner;
+}  // namespace tensord
 
-  AxisView(const Shape& shape, int64_t given_axis) {
-    const int axis = Normalised(given_axis, shape.rank());
-    outer = shape.ElementCount(0, axis);
-    extent = shape[axis];
-    inner = shape.ElementCount(axis + 1, shape.rank());
-  }
-};
-
-}  // namespace tensord::vulkan
-
-#endif  // TENSORD_BACKENDS_VULKAN_KERNELS_HOST_ARGUMENTS_H_
+#endif  // TENSORD_BACKENDS_API_HOST_ARGUMENTS_H_

@@ -1,5 +1,5 @@
-#ifndef TENSORD_BACKENDS_CPU_KERNELS_AXIS_VIEW_H_
-#define TENSORD_BACKENDS_CPU_KERNELS_AXIS_VIEW_H_
+#ifndef TENSORD_BACKENDS_API_AXIS_VIEW_H_
+#define TENSORD_BACKENDS_API_AXIS_VIEW_H_
 
 #include <cstdint>
 
@@ -40,4 +40,4 @@ struct AxisView {
 
 }  // namespace tensord
 
-#endif  // TENSORD_BACKENDS_CPU_KERNELS_AXIS_VIEW_H_
+#endif  // TENSORD_BACKENDS_API_AXIS_VIEW_H_
