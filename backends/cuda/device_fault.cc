@@ -1,6 +1,5 @@
 #include "backends/cuda/device_fault.h"
 
-#include "absl/strings/str_cat.h"
 #include "backends/cuda/cuda_status.h"
 
 namespace tensord::cuda {
@@ -15,20 +14,7 @@ absl::Status DeviceFault::Check(cudaError_t error, absl::string_view call) {
 }
 
 absl::Status DeviceFault::Lose(cudaError_t error, absl::string_view call) {
-  absl::MutexLock lock(&mu_);
-  if (status_.ok()) {
-    status_ = absl::UnavailableError(
-        absl::StrCat("device ", device_.ToString(),
-                     " is lost: ", CudaStatus(error, call).message()));
-    is_lost_.store(true, std::memory_order_release);
-  }
-  return status_;
-}
-
-absl::Status DeviceFault::status() const {
-  if (!is_lost()) return absl::OkStatus();
-  absl::MutexLock lock(&mu_);
-  return status_;
+  return Note(CudaStatus(error, call).message());
 }
 
 }  // namespace tensord::cuda

@@ -3,24 +3,17 @@
 
 #include <cuda_runtime_api.h>
 
-#include <atomic>
-
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
-#include "backends/api/device_id.h"
+#include "backends/api/device_loss.h"
 
 namespace tensord::cuda {
 
-// Whether a device is lost, and by what. It is set by whoever sees a sticky
-// error first, and stays.
-//
-// Threading: thread-safe. Ownership: the device's; everything of that device
-//   refers to it.
-class DeviceFault {
+// The loss of a device as the runtime tells it: by a sticky error.
+// Threading and ownership: as DeviceLoss.
+class DeviceFault : public DeviceLoss {
  public:
-  explicit DeviceFault(DeviceId device) : device_(device) {}
+  using DeviceLoss::DeviceLoss;
 
   // What a call of the runtime gave, as a status: a sticky error is noted, and
   // once there is one it is what every call gives (kUnavailable).
@@ -29,15 +22,6 @@ class DeviceFault {
   // The same for an error after which nothing of the device can be trusted,
   // whatever its kind.
   absl::Status Lose(cudaError_t error, absl::string_view call);
-
-  bool is_lost() const { return is_lost_.load(std::memory_order_acquire); }
-  absl::Status status() const;
-
- private:
-  const DeviceId device_;
-  std::atomic<bool> is_lost_{false};
-  mutable absl::Mutex mu_;
-  absl::Status status_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace tensord::cuda
